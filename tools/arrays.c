@@ -47,8 +47,8 @@ static int note_paths(const Settings *s, RunArrays *arrays) {
     return EXIT_FINE;
 }
 
-// Two results in one file would leave the last; a place that cannot be written is known before the
-// work begins.
+// Two results in one file would leave only the last one. A file that cannot be written is reported
+// before the work begins.
 static int check_outputs(const Settings *s, const RunArrays *arrays) {
     for (size_t i = 0; i < arrays->count; i++) {
         const RunArray *a = &arrays->items[i];
@@ -65,7 +65,8 @@ static int check_outputs(const Settings *s, const RunArrays *arrays) {
     return EXIT_FINE;
 }
 
-// The file's type as the parameter's: equal, or the storage form of a type that is set or declared.
+// Does the file's type match the parameter's? Yes if equal, or if it is the storage form of a type
+// that is set or declared.
 static int match_type(Settings *s, RunArray *a) {
     Symbol type = a->param->type_param;
     const IrBinding *set = type ? frontend_spec_find(&s->spec, type) : NULL;
@@ -101,7 +102,7 @@ static int bind_extents(Settings *s, RunArray *a) {
     for (uint32_t i = 0; i < rank; i++) {
         if (!a->param->extents[i]) continue;
         int64_t extent = a->file.extent[i];
-        // Packed types travel two a byte along the innermost dimension.
+        // Packed types are stored two to a byte along the innermost dimension.
         if (i + 1 == rank && param_packed(s, a->param) &&
             __builtin_mul_overflow(extent, 2, &extent))
             return INPUT_ERROR(s, DIAG_NPY, "'%.*s' has more than 2^63 elements", STR_ARG(a->in));
@@ -178,12 +179,13 @@ static int view_shape(const Settings *s, const MetaKernel *meta, const MetaArg *
     for (uint32_t k = 0; k < a->rank; k++) {
         uint32_t d = a->file.fortran ? k : a->rank - 1 - k;
         a->stride[d] = (int64_t)stride;
-        stride *= a->extent[d] ? (uint64_t)a->extent[d] : 1;  // as launches count them
+        // in the order in which launches count them
+        stride *= a->extent[d] ? (uint64_t)a->extent[d] : 1;
     }
     return EXIT_FINE;
 }
 
-// A view's file must have its extents one by one, not only as many bytes.
+// The file of a view must have exactly the view's extents, not only its number of bytes.
 static int match_extents(const Settings *s, const RunArray *a) {
     if (!a->from_file || a->param->kind != FRONT_VIEW) return EXIT_FINE;
     for (uint32_t d = 0; d < a->rank; d++) {
@@ -197,7 +199,8 @@ static int match_extents(const Settings *s, const RunArray *a) {
     return EXIT_FINE;
 }
 
-// Each array is kept as given, as left, and on the device; memory is asked for only when it fits.
+// Each array is kept three times: as given, as the device left it, and on the device. Memory is
+// allocated only if all of that fits.
 static int check_memory(const Settings *s, const RunArray *a, uint64_t *total) {
     enum { COPIES = 3 };
     *total += COPIES * (uint64_t)a->size;  // at most LAUNCH_MAX_ARGS times 3 * 2^36
@@ -225,7 +228,8 @@ static uint64_t next_random(uint64_t *state) {
     return z ^ (z >> 31);
 }
 
-// Floats in [-1, 1), integers small: -100 to 100, unsigned 0 to 100, packed their whole range.
+// Floats in [-1, 1), small integers: -100 to 100, unsigned 0 to 100, packed ones in their whole
+// range.
 static uint64_t random_element(Dtype t, uint64_t *state) {
     uint64_t r = next_random(state);
     if (dtype_is(t, DTYPE_CLASS_ANYFLOAT))
@@ -289,7 +293,7 @@ bool arrays_have_random_floats(const RunArrays *arrays) {
     return false;
 }
 
-// Finite: a zero, a subnormal number, or the least normal one, of either sign.
+// Finite special values: a zero, a subnormal number, or the least normal one, of either sign.
 static uint64_t small_element(Dtype t, uint64_t *state) {
     const DtypeFloat *f = dtype_float(t);
     uint64_t r = next_random(state);
@@ -365,7 +369,7 @@ int arrays_write(const Settings *s, const RunArrays *arrays) {
     for (size_t i = 0; i < arrays->count && !failed; i++)
         if (arrays->items[i].out.size && !write_one(s, &arrays->items[i], &files[i], &error))
             failed = &arrays->items[i];
-    // All temporaries are complete: now they take their names.
+    // All temporary files are complete: now they are renamed.
     for (size_t i = 0; i < arrays->count; i++) {
         if (!files[i].stream) continue;
         if (failed)

@@ -1,4 +1,5 @@
-// tilec bench FILE [KERNEL]: how long a launch takes, and what that is in bytes and operations.
+// tilec bench FILE [KERNEL]: measures how long a launch takes, and computes bytes and operations
+// per second.
 #include <stdio.h>
 
 #include "base/status.h"

@@ -18,17 +18,17 @@ static const CliOption options[] = {
     {"set", "NAME=VALUE,…", "a type, const or option (warps, …) of all kernels that have it", true},
     {"kernels", "LIST", "these kernels only", false},
     {"name", "NAME", "of the library: NAME_load, NAME_archive (default: from -o)", false},
-    {"prefix", "TEXT", "what all functions' names begin with", false},
+    {"prefix", "TEXT", "the prefix of all functions' names", false},
     {"math", "LIST", "contract, approx: allow fused multiply-add, fast functions", false},
-    {"tune", "FILE", "a table of `tilec tune`: what it found is built, too, and chosen by shape",
+    {"tune", "FILE", "a table of `tilec tune`: its results are built, too, and chosen by shape",
      false},
     {"lines", NULL, "line tables, for debuggers and profilers", false},
     {"object-version", "N", "of AMD's code objects: 4, 5 or 6 (default: 5)", false},
-    {"host", "ARCH", "whose processors call it: x86-64-v2, aarch64 (default: of the targets)",
+    {"host", "ARCH", "the caller's architecture: x86-64-v2, aarch64 (default: of the targets)",
      false},
     {"manifest", "FILE", "what was built, as JSON", false},
-    {"depfile", "FILE", "the sources it is made of, for make and ninja", false},
-    {"codes", "DIR", "PTX, cubins, code objects and objects as files of their own", false},
+    {"depfile", "FILE", "its sources, for make and ninja", false},
+    {"codes", "DIR", "PTX, cubins, code objects and objects as separate files", false},
     FRONT_LIMIT_OPTION,
     {"j", "N", "compilations at a time (default: one for each processor)", false},
 };
@@ -46,7 +46,7 @@ typedef struct Build {
 
 // ---- Before ----
 
-// Of "out/libmy-kernels.a": my_kernels.
+// "out/libmy-kernels.a" gives my_kernels.
 static Str name_of(Cli *cli, Str path) {
     path = str_file_name(path);
     if (str_starts(path, STR("lib"))) path.text += 3, path.size -= 3;
@@ -67,7 +67,7 @@ static int choose_name(Build *b) {
                                                               : cli_value(cli, "shared"));
     if (name.size && !str_is_identifier(name))
         return cli_usage_error(cli, "--name takes a C identifier, found '%.*s'", STR_ARG(name));
-    // Names that begin so are tilec's own.
+    // Names with this beginning are reserved for tilec.
     if (str_equal(b->plan.name, STR("tilec")) || str_starts(b->plan.name, STR("tilec_")))
         return cli_usage_error(cli, "'%.*s' is tilec's own name; give another one with --name",
                                STR_ARG(b->plan.name));
@@ -84,7 +84,7 @@ static int load_sources(Build *b) {
     b->plan.units = units;
     for (size_t i = 0; i < n; i++) {
         if (str_equal(cli->operands.data[i], STR("-")))
-            return cli_usage_error(cli, "build reads files; '-' is none");
+            return cli_usage_error(cli, "build reads files, not standard input");
         for (size_t k = 0; k < i; k++)
             if (str_equal(cli->operands.data[i], cli->operands.data[k]))
                 return cli_usage_error(cli, "'%s' is given twice", paths[k]);
@@ -141,7 +141,7 @@ static bool is_source(const Build *b, Str path) {
     return false;
 }
 
-// Of another output, or of --codes.
+// Does another output, or --codes, have the same path?
 static bool is_asked_twice(const Build *b, size_t output) {
     Cli *cli = b->cli;
     Str path = cli_value(cli, outputs[output]);
@@ -153,7 +153,7 @@ static bool is_asked_twice(const Build *b, size_t output) {
     return false;
 }
 
-// Before the work: what cannot be written is said, and nothing is written then.
+// Before the work begins: an output that cannot be written is reported, and nothing is written.
 static int check_outputs(const Build *b) {
     OsError error;
     Cli *cli = b->cli;
@@ -163,8 +163,7 @@ static int check_outputs(const Build *b) {
         if (is_asked_twice(b, i))
             return cli_usage_error(cli, "'%.*s' is asked for as two outputs", STR_ARG(path));
         if (is_source(b, path))
-            return cli_usage_error(cli, "'%.*s' is an input: it is not written over",
-                                   STR_ARG(path));
+            return cli_usage_error(cli, "'%.*s' is an input: it is not overwritten", STR_ARG(path));
         if (!os_path_writable(cli->arena, cli_text(cli, path), &error))
             return cli_fail(cli, EXIT_INPUT, DIAG_IO, NULL, "cannot write '%.*s': %s",
                             STR_ARG(path), error.text);
@@ -213,7 +212,7 @@ static int make_shared(Build *b, Str *bytes) {
     return status;
 }
 
-// As GNU make reads it, and ninja.
+// Escapes a path for GNU make and ninja.
 static void add_escaped(StrBuf *out, Str path) {
     for (size_t i = 0; i < path.size; i++) {
         char c = path.text[i];
@@ -227,7 +226,7 @@ typedef struct Depends {
     StrBuf rule, empty;
 } Depends;
 
-// A file that goes away does not stop make.
+// With this rule a source that was removed does not stop make.
 static void add_depend(Depends *d, Str path) {
     strbuf_printf(&d->rule, " \\\n  ");
     add_escaped(&d->rule, path);
@@ -269,7 +268,8 @@ static int write_codes(Build *b) {
     return EXIT_FINE;
 }
 
-// All is made before any of it is written; the library comes last: where it is, all is.
+// Everything is made before anything is written. The library comes last: if it exists, all outputs
+// do.
 static int write_all(Build *b) {
     Cli *cli = b->cli;
     Arena *arena = cli->arena;
@@ -327,20 +327,20 @@ static int report(Build *b) {
     return status;
 }
 
-// The first word of the cache, from any thread, is said at the end.
+// The first message of the cache, from any thread, is printed at the end.
 static void note_cache(void *user, const char *text) {
     Build *b = user;
     if (!atomic_exchange(&b->cache_spoke, true))
         snprintf(b->cache_said, sizeof b->cache_said, "%s", text);
 }
 
-// A driver compiles PTX where the library runs: then none does here.
+// If the driver compiles PTX where the library runs, no tool compiles it here.
 static CubinMaker *make_cubin_maker(Cli *cli) {
     const char *by = os_env("TILEC_PTX_COMPILER");
     return by && strcmp(by, "driver") == 0 ? NULL : front_cubin_maker(cli);
 }
 
-// Why no function asks for the row; NULL: one may, or its kernel is not built here.
+// The reason why no function uses the row; NULL if one may, or if its kernel is not built here.
 static const char *why_unused(const Build *b, const TuneRow *row) {
     const char *why = NULL;
     uint32_t target;
@@ -350,19 +350,19 @@ static const char *why_unused(const Build *b, const TuneRow *row) {
         const FrontFile *file = b->plan.units[function->source]->file;
         TuneRow key = tune_key(b->cli->arena, frontend_find(file, row->kernel), row->target);
         if (!str_equal(key.source, row->source))
-            why = "it was found with another text of the file: run tilec tune again";
+            why = "the source has changed since: run tilec tune again";
         else if (tune_is_simulated(row->target))
-            return "times of the simulator say nothing of a GPU: run tilec tune on the device, or "
-                   "take '" TUNE_SIMULATED "' out of the row to use it all the same";
+            return "times of the simulator do not apply to a GPU: run tilec tune on the device, or "
+                   "remove '" TUNE_SIMULATED "' from the row to use it anyway";
         else
             return build_device_takes(&b->plan, row->target, &target)
                        ? NULL
-                       : "such a device takes the code of none of the targets";
+                       : "code of none of the targets runs on this device";
     }
     return why;
 }
 
-// Rows that nothing asks for would be passed over in silence.
+// Warns of rows that no function uses.
 static void warn_of_rows(Build *b) {
     const TuneTable *table = b->plan.tuned;
     for (size_t i = 0; table && i < table->rows.count; i++) {

@@ -12,11 +12,11 @@
 
 typedef struct Setting {
     Str name, values;
-    bool used;  // of --set: some kernel has it
+    bool used;  // for --set: a kernel has this name
 } Setting;
 typedef VEC(Setting) Settings;
 
-// What one function line asks for.
+// The contents of one --specialize line.
 typedef struct BuildLine {
     Str text, name, kernel;
     Settings settings;
@@ -91,7 +91,7 @@ static int parse_options(BuildPlanner *p) {
 
 // ---- A kernel's parameters and their values ----
 
-// A name that the function depends on, and what it may be.
+// A name that the function depends on, and its possible values.
 typedef struct BuildAxis {
     Str name;
     bool is_type;
@@ -172,7 +172,7 @@ static int unknown_setting(const BuildPlanner *p, const FrontKernel *kernel, Str
                     kernel->name, STR_ARG(name));
 }
 
-// Those of the line, and of --set what the line leaves open.
+// The settings of the line, and those of --set for names that the line leaves open.
 static int gather_axes(BuildPlanner *p, const FrontKernel *kernel, const BuildLine *line,
                        Axes *axes) {
     int status = EXIT_FINE;
@@ -227,7 +227,7 @@ static int require_all(const BuildPlanner *p, const Unit *unit, const FrontKerne
 
 // ---- Combinations ----
 
-// The number-th combination of the axes of a kind, the last axis fastest.
+// The number-th combination of the axes of a kind; the last axis varies fastest.
 static void combine(const Axes *axes, bool types, size_t number, size_t *count, BuildBinding *out) {
     *count = 0;
     for (size_t i = axes->count; i-- > 0;) {
@@ -238,7 +238,7 @@ static void combine(const Axes *axes, bool types, size_t number, size_t *count, 
     }
 }
 
-// No more than `most`; more is told as one more than that.
+// The number of combinations; any number above `most` is returned as most + 1.
 static size_t combinations(const Axes *axes, bool types, size_t most) {
     size_t n = 1;
     for (size_t i = 0; i < axes->count; i++)
@@ -380,7 +380,7 @@ static int by_symbol(const void *a, const void *b) {
     return str_compare(((const BuildFunction *)a)->symbol, ((const BuildFunction *)b)->symbol);
 }
 
-// What the library has beside its functions.
+// Is this a name that the library defines in addition to its functions?
 static bool is_own_name(const BuildPlanner *p, Str symbol) {
     Str name = p->plan->name;
     if (str_ends(symbol, STR("_INTERFACE")) || str_ends(symbol, STR("_TILEC_H"))) return true;
@@ -390,16 +390,17 @@ static bool is_own_name(const BuildPlanner *p, Str symbol) {
 }
 
 static int bad_symbol(const BuildPlanner *p, const BuildFunction *f) {
-    // Kernels' names are identifiers, but for what --prefix and --specialize add.
+    // Names of kernels are identifiers, but --prefix and --specialize may add other characters.
     if (!str_is_identifier(f->symbol))
-        return cli_usage_error(p->cli, "'%.*s' is no name of a C function", STR_ARG(f->symbol));
+        return cli_usage_error(p->cli, "'%.*s' is not a name of a C function", STR_ARG(f->symbol));
     if (!is_own_name(p, f->symbol)) return EXIT_FINE;
     return cli_fail(p->cli, EXIT_USAGE, DIAG_USAGE,
                     arena_printf(p->cli->arena,
                                  "give it another name: --specialize 'NAME=%.*s …', or the "
                                  "library: --name NAME",
                                  STR_ARG(f->kernel)),
-                    "'%.*s' is the library's own name: no function has it", STR_ARG(f->symbol));
+                    "'%.*s' is a name of the library itself: no function can have it",
+                    STR_ARG(f->symbol));
 }
 
 static int sort_functions(BuildPlanner *p) {
@@ -411,15 +412,16 @@ static int sort_functions(BuildPlanner *p) {
         int status = bad_symbol(p, &f[i]);
         if (status) return status;
         if (i && str_equal(f[i].symbol, f[i - 1].symbol))
-            return cli_fail(
-                p->cli, EXIT_USAGE, DIAG_USAGE,
-                f[i].source == f[i - 1].source
-                    ? arena_printf(p->cli->arena,
-                                   "give one another name: --specialize 'NAME=%.*s …'",
-                                   STR_ARG(f[i].kernel))
-                    : "kernels of one name take libraries of their own, with another --prefix",
-                "two functions would be named '%.*s' (of %s and %s)", STR_ARG(f[i].symbol),
-                p->plan->paths[f[i - 1].source], p->plan->paths[f[i].source]);
+            return cli_fail(p->cli, EXIT_USAGE, DIAG_USAGE,
+                            f[i].source == f[i - 1].source
+                                ? arena_printf(p->cli->arena,
+                                               "give one another name: --specialize 'NAME=%.*s …'",
+                                               STR_ARG(f[i].kernel))
+                                : "build kernels of one name into separate libraries, each with "
+                                  "another --prefix",
+                            "two functions would be named '%.*s' (of %s and %s)",
+                            STR_ARG(f[i].symbol), p->plan->paths[f[i - 1].source],
+                            p->plan->paths[f[i].source]);
     }
     p->plan->functions = f;
     p->plan->function_count = (uint32_t)n;
@@ -502,7 +504,7 @@ int build_plan_targets(Cli *cli, BuildPlan *plan) {
 
 // ---- The command, as messages tell it ----
 
-// A word as the shell takes it.
+// Quotes a word for the shell.
 static void add_word(StrBuf *b, Str word) {
     static const char plain[] = "-.,:=+/@%";
     bool quoted = !word.size;
@@ -532,8 +534,8 @@ static void add_path(StrBuf *b, const char *option, Str path) {
     add_word(b, str_file_name(path));
 }
 
-// Where the files lie is not told, but of two of one name: the same sources give the same library
-// anywhere.
+// Prints only the names of files, so that the same sources give the same library anywhere. Two
+// files of one name are printed with their paths.
 Str build_plan_command(Cli *cli, const BuildPlan *plan) {
     static const char *const told[] = {"specialize", "set",   "kernels",        "prefix", "math",
                                        "host",       "lines", "object-version", "name"};

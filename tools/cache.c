@@ -1,4 +1,4 @@
-// tilec cache ls|clear|verify: the compiled kernels that are kept on disk.
+// tilec cache ls|clear|verify: shows, removes or checks the compiled kernels on disk.
 #include "compile/jit/cache.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@ static const CliOption options[] = {
 typedef struct Shown {
     Cli *cli;
     Str path;
-    OsFolder *folder;  // NULL: there is none yet
+    OsFolder *folder;  // NULL: the folder does not exist yet
     CacheRows rows;
     uint64_t bytes;
 } Shown;
@@ -60,7 +60,7 @@ static void list(Shown *s) {
                mebibytes(s->bytes), STR_ARG(s->path));
 }
 
-// Whoever asks wants to know; the damaged ones would be made again anyway.
+// Only this command reports damaged entries; a compilation just replaces them.
 static int verify(Shown *s) {
     size_t wrong = 0;
     Json *j = &s->cli->json_out;
@@ -83,8 +83,7 @@ static int verify(Shown *s) {
         printf("%zu %s, %zu damaged, in %.*s\n", s->rows.count, entries(s->rows.count), wrong,
                STR_ARG(s->path));
     if (!wrong) return EXIT_FINE;
-    return cli_fail(s->cli, EXIT_MISMATCH, DIAG_MISMATCH,
-                    "compiling takes no notice of damaged ones and replaces them",
+    return cli_fail(s->cli, EXIT_MISMATCH, DIAG_MISMATCH, "compiling replaces damaged ones",
                     "%zu of %zu %s %s damaged", wrong, s->rows.count, entries(s->rows.count),
                     wrong == 1 ? "is" : "are");
 }

@@ -1,4 +1,4 @@
-// tilec check FILE…: parse, type-check, report every error.
+// tilec check FILE…: parses, checks types, reports every error.
 #include <stdio.h>
 
 #include "tools/front.h"

@@ -73,7 +73,7 @@ void cli_warn(Cli *cli, DiagCode code, const char *text) {
 static void add_rows(Cli *cli, const Diags *diags) {
     StrBuf one = strbuf(cli->arena);
     diags_json(diags, &one);
-    // One array out of several: brackets off, commas between.
+    // Joins several JSON arrays: removes their brackets and puts commas between them.
     Str inner = str_trim((Str){one.text + 1, one.size - 2});
     if (!inner.size) return;
     if (cli->diagnostics.size) strbuf_char(&cli->diagnostics, ',');
@@ -103,7 +103,7 @@ int cli_output(Cli *cli, const char *key, Str text) {
     } else if (cli->json) {
         json_key(&cli->json_out, key), json_str(&cli->json_out, text);
     } else {
-        fwrite(text.text, 1, text.size, stdout);  // main looks whether it could be written
+        fwrite(text.text, 1, text.size, stdout);  // main checks whether it could be written
     }
     return EXIT_FINE;
 }

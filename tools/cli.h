@@ -1,12 +1,12 @@
-// The command line: commands as tables, options parsed and helped from the same rows.
+// The command line: commands are tables; parsing and --help use the same rows.
 //
 // Exit status (design of the house): 0 fine, 1 the input is wrong, 2 wrong usage, 3 a comparison or
-// sanitizer check failed, 4 device or target not available here, 70 a defect of tilec.
-// Invariants: errors and warnings go to standard error, results to standard output. Under --json
-// nothing goes to standard error, and standard output is one object, however the command ended:
+// sanitizer check failed, 4 device or target not available here, 70 a defect of tilec. Invariants:
+// errors and warnings go to standard error, results to standard output. Under --json nothing goes
+// to standard error, and standard output is one object, also when the command fails:
 //     {"status": "ok", …the command's own members…, "diagnostics": […], "errors": 0, "warnings": 0}
 // main closes and prints it; commands add members through `cli->json_out` and report through
-// cli_diags and cli_fail. Ownership: everything lives in the command's arena.
+// cli_diags and cli_fail. Ownership: everything is allocated in the command's arena.
 //
 //     static const CliOption options[] = {{"seed", "N", "fills arrays from this seed", false}, …};
 //     if (cli_has(cli, "seed")) parse(cli_value(cli, "seed"));
@@ -34,7 +34,7 @@ enum {
 
 typedef struct CliOption {
     const char *name;      // "set"; of one letter: "-o"
-    const char *argument;  // "NAME=VALUE"; NULL: a switch
+    const char *argument;  // "NAME=VALUE"; NULL for a switch
     const char *help;
     bool repeat;  // may be given several times
 } CliOption;
@@ -63,23 +63,23 @@ struct Cli {
     bool json, quiet, color;
     StrBuf members;      // under --json: the object so far, beginning with '{'
     Json json_out;       // writes into `members`
-    StrBuf diagnostics;  // under --json: rows of all that was reported, with commas
+    StrBuf diagnostics;  // under --json: the reported diagnostics as rows, with commas
     size_t errors, warnings;
 };
 
 bool cli_has(const Cli *cli, const char *option);
 // The last value given, or an empty text.
 Str cli_value(const Cli *cli, const char *option);
-// An operand or value as C text.
+// An operand or value as a C text.
 char *cli_text(const Cli *cli, Str text);
-// A whole number in [min, max]; `fallback` when the option is absent; reports and returns false
-// else.
+// A whole number in [min, max], or `fallback` when the option is absent. Otherwise reports and
+// returns false.
 bool cli_number(Cli *cli, const char *option, int64_t fallback, int64_t min, int64_t max,
                 int64_t *value);
 // Reports one error that has no place in a file; `help` may be NULL. Returns `status`.
 int cli_fail(Cli *cli, int status, DiagCode code, const char *help, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-// The same for wrong usage; the help names the command's --help.
+// The same for wrong usage; the help refers to the command's --help.
 int cli_usage_error(Cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // Reports one warning that has no place in a file.
 void cli_warn(Cli *cli, DiagCode code, const char *text);

@@ -1,4 +1,4 @@
-// tilec devices: what can run kernels here, and what cannot, and why.
+// tilec devices: lists the devices that can run kernels here, and the reasons why others cannot.
 #include <stdio.h>
 #include <tilec/tilec.h>
 
@@ -22,16 +22,16 @@ static const struct {
 };
 enum { ROWS = sizeof rows / sizeof *rows, ROW_CPU = 1, ROW_HIP = 3 };
 
-// What code for the processor is made for and with.
+// Facts about compiling for the processor.
 typedef struct CpuFacts {
     char target[CPU_NAME_MAX];
     unsigned processors;
     Str library;       // libtilec_llvm; empty: not found
-    const char *llvm;  // its version; NULL: it cannot be used
-    Str why;           // it cannot
+    const char *llvm;  // its version; NULL: the library cannot be used
+    Str why;           // the reason why not
 } CpuFacts;
 
-// Opens the library: only that tells whether it fits, and its version.
+// Opens the library: its version, and whether it fits, are known only then.
 static CpuFacts cpu_facts(Arena *arena, Plugin *plugin) {
     CpuFacts f = {.processors = os_cpu_count()};
     cpu_target_name(cpu_native(), f.target);
@@ -52,13 +52,13 @@ static CpuFacts cpu_facts(Arena *arena, Plugin *plugin) {
     return f;
 }
 
-// Devices of one kind that is hardware: "hip:1", and what it is.
+// Devices of one kind of hardware: "hip:1", and a description.
 typedef struct Card {
     Str name, what;
 } Card;
 typedef VEC(Card) Cards;
 
-// As many as open, from the first on, which is open.
+// Opens devices from the first one on until one does not open. The first is known to open.
 static Cards find_cards(Arena *arena, tilec_context *context, const char *kind,
                         tilec_device *device) {
     enum { MOST = 64 };
@@ -73,7 +73,7 @@ static Cards find_cards(Arena *arena, tilec_context *context, const char *kind,
     return cards;
 }
 
-// What of ROCm is installed where its own packages put it; empty: nothing.
+// The installed version of ROCm, in the folder of its own packages; empty if there is none.
 static Str rocm_here(Arena *arena) {
     const char *path = os_env("ROCM_PATH");
     Str version;
@@ -108,10 +108,10 @@ static void add_cards_json(Json *j, const Cards *cards) {
     json_close(j, ']');
 }
 
-// One device's row: what was found of it.
+// The row of one kind of device, with what was found.
 typedef struct DeviceFound {
     bool available;
-    const char *why;  // it is not
+    const char *why;  // the reason why it is not available
     Cards cards;
     Str rocm;
 } DeviceFound;
@@ -137,7 +137,7 @@ static void print_cpu(const CpuFacts *f) {
     if (f->llvm)
         printf("         LLVM %s, %.*s\n", f->llvm, STR_ARG(f->library));
     else
-        printf("         runs only what its cache holds: %.*s\n", STR_ARG(f->why));
+        printf("         runs only cached kernels: %.*s\n", STR_ARG(f->why));
 }
 
 static void print_row(size_t i, const DeviceFound *f, const CpuFacts *cpu) {
@@ -162,7 +162,8 @@ static DeviceFound find(Arena *arena, tilec_context *context, size_t i) {
     return f;
 }
 
-// The cards of a target, with commas; those that take another form of it (sm_90 and sm_90a), too.
+// The cards of a target, separated by commas, with those that take another form of it (sm_90 and
+// sm_90a).
 static Str cards_of(Arena *arena, GpuTarget target) {
     StrBuf out = strbuf(arena);
     const GpuCard *card;
@@ -208,14 +209,14 @@ static int list_targets(Cli *cli) {
 }
 
 static const CliOption options[] = {
-    {"targets", NULL, "instead: what code can be made for, and cards that take it", false},
+    {"targets", NULL, "instead: the targets of code, and the cards that run it", false},
 };
 
 static int run(Cli *cli) {
     if (cli_has(cli, "targets")) return list_targets(cli);
     tilec_context *context = NULL;
     if (tilec_context_create(NULL, &context))
-        return cli_fail(cli, EXIT_DEFECT, DIAG_UNSUPPORTED, NULL, "no context can be made");
+        return cli_fail(cli, EXIT_DEFECT, DIAG_UNSUPPORTED, NULL, "cannot create a context");
     Plugin *plugin = plugin_create(NULL);
     CpuFacts cpu = cpu_facts(cli->arena, plugin);
     json_key(&cli->json_out, "devices"), json_open(&cli->json_out, '[');
@@ -233,7 +234,7 @@ static int run(Cli *cli) {
 const CliCommand command_devices = {
     .name = "devices",
     .usage = "[options]",
-    .summary = "what can run kernels here",
+    .summary = "list what can run kernels here",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .max_operands = 0,

@@ -1,4 +1,4 @@
-// tilec emit FILE [KERNEL]: what a kernel becomes, at each stage on its way.
+// tilec emit FILE [KERNEL]: prints a kernel at one stage of its compilation.
 #include <string.h>
 
 #include "compile/pipeline/launch_guard.h"
@@ -11,7 +11,7 @@ static const CliOption options[] = {
     SETTINGS_OPTIONS,
     FRONT_LIMIT_OPTION,
     {"target", "T",
-     "x86-64-v4, aarch64, sm_80, native (default for code), …; whose `tune` lines count", false},
+     "x86-64-v4, aarch64, sm_80, native (default for code), …; its `tune` lines apply", false},
     {"as", "FORM", "tile-ir (default), metadata, cpu-ir, thread-ir, llvm, asm or object", false},
     {"variant", "N", "of the metadata, for code (default: the likeliest one)", false},
     {"passes", "LIST", "passes and pipelines to run (default: tile); none: as written", false},
@@ -40,7 +40,7 @@ typedef struct Emit {
     Settings settings;
     FrontPasses passes;
     CompileOptions options;
-    bool has_target;  // code for it is wanted
+    bool has_target;  // a target was given, or the form needs one
     CodeTarget target;
     Machine machine;  // of the target
     int64_t variant;  // -1: the likeliest one
@@ -66,7 +66,7 @@ static int choose_variant(Emit *e, const Compiled *c, uint32_t *variant) {
                            count, count == 1 ? "" : "s", *variant);
 }
 
-// Machine code of the PTX: there is no driver to make it here.
+// Machine code from PTX, made by a tool, because there is no driver here.
 static bool assemble(Emit *e, Code *code) {
     CubinMaker *maker = front_cubin_maker(e->cli);
     Cubin cubin;
@@ -89,7 +89,7 @@ static int emit_code(Emit *e, const Compiled *c, StrBuf *out) {
                      .passes = e->passes.options};
     int status = choose_variant(e, c, &o.variant);
     if (status) return status;
-    // What a loader takes: of GPUs, machine code that is linked.
+    // The form that a loader takes: for GPUs, linked machine code.
     bool loads = e->form == FORM_OBJECT && code_target_is_gpu(e->target);
     bool cubin = loads && code_target_takes_ptx(e->target);
     if (loads) o.output = code_output(e->target);
@@ -108,7 +108,8 @@ static int emit_code(Emit *e, const Compiled *c, StrBuf *out) {
     return EXIT_FINE;
 }
 
-// Asserts, prints and scratch memory are known when a variant is lowered, each on its own.
+// The asserts, prints and scratch memory of a variant are known only after it is lowered. Each
+// variant is lowered separately.
 static int note_variants(Emit *e, const Compiled *c) {
     MetaVariant *variants =
         arena_copy(e->unit->arena, c->meta->variants, c->meta->variant_count * sizeof *variants);
@@ -197,7 +198,7 @@ static int prepare(Emit *e) {
     return EXIT_USAGE;
 }
 
-// What people call some forms, and what these are here.
+// Names that other tools use for some forms, and the options for them here.
 static const struct {
     const char *name, *help;
 } other_forms[] = {
@@ -218,7 +219,7 @@ static int parse_form(Emit *e) {
         if (!str_equal(form, str(form_names[i]))) continue;
         e->form = (Form)i;
         if (e->form == FORM_OBJECT && e->cli->json && !cli_has(e->cli, "o"))
-            return cli_usage_error(e->cli, "--as object under --json takes -o: it is no text");
+            return cli_usage_error(e->cli, "--as object under --json takes -o: it is not text");
         return EXIT_FINE;
     }
     for (size_t i = 0; i < sizeof other_forms / sizeof *other_forms; i++)
@@ -231,16 +232,16 @@ static int parse_form(Emit *e) {
         STR_ARG(form));
 }
 
-// Levels below tile IR, and objects, belong to one kind of target each.
+// Each level below tile IR, and objects, belong to one kind of target.
 static int check_form(Emit *e) {
     bool gpu = code_target_is_gpu(e->target);
     char name[CODE_TARGET_NAME_MAX];
     code_target_name(e->target, name);
     if (gpu && e->form == FORM_CPU_IR)
-        return cli_usage_error(e->cli, "--as cpu-ir is of CPUs: for %s, take thread-ir", name);
+        return cli_usage_error(e->cli, "--as cpu-ir is for CPUs: for %s, take thread-ir", name);
     if (!gpu && e->form == FORM_THREAD_IR)
         return cli_usage_error(
-            e->cli, "--as thread-ir is of GPUs: for %s, take cpu-ir, or --target sm_80", name);
+            e->cli, "--as thread-ir is for GPUs: for %s, take cpu-ir, or --target sm_80", name);
     return EXIT_FINE;
 }
 

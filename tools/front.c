@@ -63,7 +63,7 @@ int front_open(Cli *cli, Unit **unit, const FrontKernel **kernel) {
     if (*kernel) return EXIT_FINE;
     front_report(cli, *unit);
     diags_truncate((*unit)->diags, before);
-    // A file of functions only is a wrong file; everything else is a wrong choice.
+    // A file that has only functions is a wrong input; all else is a wrong choice of the kernel.
     return (*unit)->file->kernel_count || named ? EXIT_USAGE : EXIT_INPUT;
 }
 
@@ -150,8 +150,9 @@ CubinMaker *front_cubin_maker(Cli *cli) {
     PtxBy by;
     Str problem;
     if (!ptx_by_environment(cli->arena, &by, &problem))
-        cli_warn(cli, DIAG_IO,
-                 arena_printf(cli->arena, "%.*s; it is any tool that is here", STR_ARG(problem)));
+        cli_warn(
+            cli, DIAG_IO,
+            arena_printf(cli->arena, "%.*s; using any tool that is installed", STR_ARG(problem)));
     return cubin_maker_create(by == PTX_BY_DRIVER ? PTX_BY_ANY : by);
 }
 

@@ -1,4 +1,4 @@
-// The command `tilec`: finds the subcommand, parses its options, runs it, ends its output.
+// The command `tilec`: finds the subcommand, parses its options, runs it, finishes its output.
 #include <stdio.h>
 #include <string.h>
 #include <tilec/tilec.h>
@@ -14,7 +14,7 @@ enum { COMMANDS = sizeof commands / sizeof *commands };
 // Options that every command has.
 static const CliOption common[] = {
     {"json", NULL, "print one JSON object instead of text", false},
-    {"quiet", NULL, "say nothing but errors", false},
+    {"quiet", NULL, "print only errors", false},
     {"color", "WHEN", "auto (default), always or never", false},
     {"help", NULL, "print this text", false},
 };
@@ -26,7 +26,7 @@ static void print_usage(FILE *out) {
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
     fprintf(out,
-            "\n  tilec COMMAND --help tells more; tilec --version prints the version\n"
+            "\n  tilec COMMAND --help lists its options; tilec --version prints the version\n"
             "exit status: 0 fine, 1 the input is wrong, 2 wrong usage, 3 a check failed,\n"
             "             4 not available here, 70 a defect of tilec\n");
 }
@@ -54,7 +54,7 @@ static const CliOption *find_option(const CliCommand *c, Str name) {
     return NULL;
 }
 
-// Says what the argument begins with, and what there is.
+// Reports the beginning of the argument, and the options that exist.
 static int unknown_option(Cli *cli, Str text, Str name) {
     const CliCommand *c = cli->command;
     Str *names = arena_new(cli->arena, Str, c->option_count + COMMON);
@@ -74,7 +74,7 @@ static int unknown_option(Cli *cli, Str text, Str name) {
     return cli_fail(cli, EXIT_USAGE, DIAG_USAGE, help.text, "unknown option '%.*s'", STR_ARG(word));
 }
 
-// One argument that begins with '-'; *i moves past the value it takes.
+// One argument that begins with '-'; *i moves past the value that it takes.
 static int parse_option(Cli *cli, int argc, char **argv, int *i) {
     Str text = str(argv[*i]), value = {0};
     size_t prefix = str_starts(text, STR("--")) ? 2 : 1;
@@ -104,7 +104,7 @@ static int parse_option(Cli *cli, int argc, char **argv, int *i) {
 
 static int parse(Cli *cli, int argc, char **argv) {
     bool only_operands = false;
-    // --json and --quiet count from the first error on, wherever they stand.
+    // --json and --quiet apply from the first error on, in any position.
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
         cli->json = cli->json || strcmp(argv[i], "--json") == 0;
         cli->quiet = cli->quiet || strcmp(argv[i], "--quiet") == 0;
@@ -138,7 +138,7 @@ static int set_color(Cli *cli) {
     return cli_usage_error(cli, "--color takes auto, always or never, found '%.*s'", STR_ARG(when));
 }
 
-// Usages begin with the operands that must be there.
+// A usage line begins with the required operands.
 static const char *missing_operand(const CliCommand *command, size_t given) {
     if (strncmp(command->usage, "FILE", 4) != 0) return "what to do";
     return given == 0 ? "a file" : "the kernel";
@@ -186,7 +186,7 @@ static void print_object(Cli *cli, int status) {
     printf("],\"errors\":%zu,\"warnings\":%zu}\n", cli->errors, cli->warnings);
 }
 
-// Results that could not be written are no success.
+// A result that could not be written is an error.
 static int finish_output(int status) {
     if (fflush(stdout) == 0 && !ferror(stdout)) return status;
     fprintf(stderr, "tilec: error: cannot write to standard output [io]\n");

@@ -34,8 +34,9 @@ static tilec_status launches(const Run *run, tilec_kernel *kernel, unsigned coun
 
 tilec_status measure_calibrate(const Run *run, tilec_kernel *kernel, unsigned *repeats,
                                double *once) {
-    tilec_status s = launches(run, kernel, 1, once);  // touches memory, makes what is missing
-    // A first launch longer than all the time there is tells enough.
+    // touches the memory and compiles what is missing
+    tilec_status s = launches(run, kernel, 1, once);
+    // If the first launch takes longer than the whole budget, one launch is enough.
     if (!s && *once < 1.0) s = launches(run, kernel, 1, once);
     if (!s && *once < SAMPLE_SECONDS / 20) s = launches(run, kernel, 20, once);
     double wanted = ceil(SAMPLE_SECONDS / (*once > 1e-9 ? *once : 1e-9));
@@ -81,7 +82,7 @@ double measure_bytes(const Run *run) {
 
 // ---- Operations ----
 
-// What a scalar is: its value, or the middle of what it can be. False: it can be anything.
+// The value of a scalar, or the middle of its range. False if its range is unknown.
 static bool middle(const IrRanges *ranges, const IrValue *value, double *out) {
     IrRange r = ir_range_of(ranges, value);
     *out = ((double)r.min + (double)r.max) / 2;
@@ -112,7 +113,8 @@ static bool has_dot(const IrBlock *block) {
     return false;
 }
 
-// Of one program, added to *flops. The nesting is as deep as the source's, which has a limit.
+// Adds the operations of one program to *flops. The recursion is as deep as the nesting of the
+// source, which has a limit.
 static bool block_flops(const IrRanges *ranges, const IrBlock *block, double times, double *flops) {
     IR_EACH_OP(op, block) {
         double inside = times;

@@ -1,8 +1,8 @@
-// Measure: how long a launch takes, and what a launch moves and computes.
+// Measure: how long a launch takes, how many bytes it moves, how many operations it does.
 //
-// Invariants: a launch is timed with the wait for its end; a sample is as many launches in a row as
-// make two milliseconds, after one that is not counted. Arrays are not put back between launches:
-// a kernel that updates in place goes on from what it left. Ownership: nothing is kept.
+// Invariants: the time of a launch includes waiting for its end. A sample is a row of launches that
+// takes two milliseconds, after one that is not measured. Arrays are not restored between launches:
+// a kernel that updates in place continues with its own results. Ownership: nothing is kept.
 //
 //     Timing t;
 //     tilec_status s = measure_launches(run, kernel, 1.0, &t);
@@ -13,17 +13,17 @@
 #include "tools/run.h"
 
 enum { MEASURE_SAMPLES = 101 };
-// What is said of times on a `sim:` device.
-#define MEASURE_SIMULATED "simulated: times of the simulator on this machine, no GPU's"
+// The note about times on a `sim:` device.
+#define MEASURE_SIMULATED "simulated: times of the simulator on this machine, not of a GPU"
 
 typedef struct Timing {
     double median, least, greatest;  // seconds of one launch
     unsigned samples, repeats;       // launches of one sample
 } Timing;
 
-// One launch that nobody times, then samples for about `budget` seconds, three at least.
+// One launch that is not measured, then samples for about `budget` seconds, three at least.
 tilec_status measure_launches(const Run *run, tilec_kernel *kernel, double budget, Timing *timing);
-// How many launches make a sample, after one that is not timed; *once: seconds of one launch.
+// The number of launches in a sample, after one that is not measured; *once: seconds of one launch.
 tilec_status measure_calibrate(const Run *run, tilec_kernel *kernel, unsigned *repeats,
                                double *once);
 // Seconds of one launch, from one sample.
@@ -31,11 +31,11 @@ tilec_status measure_sample(const Run *run, tilec_kernel *kernel, unsigned repea
                             double *seconds);
 double measure_median(double *values, size_t count);  // sorts them
 
-// The bytes of the arrays that the kernel reads, and again of those that it writes.
+// The bytes of the arrays that the kernel reads, plus those of the arrays that it writes.
 double measure_bytes(const Run *run);
-// Twice the multiply-adds of all dots, as the tiles are, padding at the edges included: loops run
-// as often as their bounds say for these extents (in the middle of what they can be where that
-// depends on the program). 0: the kernel has no dot, or a loop without such bounds around one.
+// Twice the multiply-adds of all dots. Tiles count in full, with padding at the edges. Loops run as
+// often as their bounds say for these extents; a bound that depends on the program counts as the
+// middle of its range. 0: the kernel has no dot, or a loop around one has no known bounds.
 double measure_flops(const Run *run);
 
 #endif

@@ -8,7 +8,7 @@ enum { NPY_FILE_MAX_SHIFT = 36 };  // 64 GiB
 
 typedef struct Header {
     Arena *arena;
-    Str text;  // what is left of the dictionary
+    Str text;  // the rest of the dictionary
     Str *problem;
 } Header;
 
@@ -58,7 +58,8 @@ static bool take_number(Header *h, int64_t *value) {
         return false;
     *value = (int64_t)number;
     h->text.text += n, h->text.size -= n;
-    if (h->text.size && h->text.text[0] == 'L') h->text.text++, h->text.size--;  // of Python 2
+    // Python 2 writes it
+    if (h->text.size && h->text.text[0] == 'L') h->text.text++, h->text.size--;
     return true;
 }
 
@@ -159,7 +160,7 @@ static bool check_size(Arena *arena, NpyArray *a, Str data, Str *problem) {
 bool npy_parse(Arena *arena, Str file, NpyArray *array, Str *problem) {
     memset(array, 0, sizeof *array);
     if (!str_starts(file, STR("\x93NUMPY")) || file.size < 10)
-        return fail(arena, problem, file.size ? "is no .npy file" : "is empty");
+        return fail(arena, problem, file.size ? "is not an .npy file" : "is empty");
     const uint8_t *bytes = (const uint8_t *)file.text;
     if (bytes[6] < 1 || bytes[6] > 3 || bytes[7] != 0)
         return fail(arena, problem, "has version %d.%d; 1.0, 2.0 and 3.0 can be read", bytes[6],
@@ -187,7 +188,7 @@ Dtype npy_storage_type(Dtype t) {
     return dtype_is(t, DTYPE_CLASS_FP8 | DTYPE_CLASS_PACKED) ? DTYPE_U8 : t;
 }
 
-// What stands for the type in a header: 'b' bool, 'i' and 'u' integers, 'f' floats.
+// The letter of a type in a header: 'b' bool, 'i' and 'u' integers, 'f' floats.
 static char type_kind(Dtype stored) {
     if (stored == DTYPE_BOOL) return 'b';
     if (dtype_is(stored, DTYPE_CLASS_ANYFLOAT)) return 'f';

@@ -1,10 +1,10 @@
-// Npy: NumPy's array files, formats 1.0 to 3.0 in, 1.0 out.
+// Npy: NumPy's array files. Reads formats 1.0 to 3.0, writes 1.0.
 //
-// Types: b1, i1 … i8, u1 … u8, f2, f4, f8, little endian (or one byte). bf16 and fp8 travel as the
+// Types: b1, i1 … i8, u1 … u8, f2, f4, f8, little endian (or one byte). bf16 and fp8 are stored as
 // raw bits in u2 and u1 arrays, i4 and u4 as u1 arrays of packed pairs with half the innermost
-// extent. Invariants: what npy_read gives is checked: the header is well formed and the file has
-// exactly the bytes it announces. A Fortran-ordered array of rank > 1 keeps its bytes and says
-// `fortran`. Ownership: data lies in what was read, which npy_read keeps in the arena.
+// extent. Invariants: the result of npy_read is checked: the header is well formed and the file has
+// exactly the bytes that it announces. A Fortran-ordered array of rank > 1 keeps its bytes and sets
+// `fortran`. Ownership: the data is part of the file's bytes, which npy_read keeps in the arena.
 //
 //     NpyArray a;
 //     if (!npy_read(arena, "x.npy", &a, &problem)) …
@@ -31,7 +31,7 @@ bool npy_read(Arena *arena, const char *path, NpyArray *array, Str *problem);
 bool npy_parse(Arena *arena, Str file, NpyArray *array, Str *problem);
 // The type under which elements of `t` are stored in a file: u2 for bf16 and so on.
 Dtype npy_storage_type(Dtype t);
-// The header that stands before the elements.
+// The header before the elements.
 Str npy_header(Arena *arena, Dtype stored, uint32_t rank, const int64_t *extent, bool fortran);
 
 #endif

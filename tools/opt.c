@@ -1,4 +1,4 @@
-// tilec opt FILE.tir --passes=…: runs passes on IR text, for people who work on passes.
+// tilec opt FILE.tir --passes=…: runs passes on IR text, for developers of passes.
 #include <stdio.h>
 
 #include "base/os/os.h"
@@ -31,7 +31,7 @@ static int optimize(Cli *cli, IrModule *m, Diags *diags) {
     front_passes_report(&passes);
     bool whole = !good || ir_verify(m, diags);
     cli_diags(cli, diags);
-    if (!whole) return EXIT_DEFECT;  // the passes broke what was whole before
+    if (!whole) return EXIT_DEFECT;  // the passes broke IR that was valid before
     if (!good) return EXIT_INPUT;
     StrBuf out = strbuf(cli->arena);
     ir_print_module(m, &out);
@@ -61,7 +61,7 @@ static int run(Cli *cli) {
     if (!m && source && str_ends(path, str(source->suffix)))
         return cli_fail(
             cli, EXIT_INPUT, DIAG_IR_SYNTAX, "make some with tilec emit FILE --as tile-ir",
-            "'%.*s' is no IR text but, by its name, %s source", STR_ARG(path), source->language);
+            "'%.*s' is not IR text: by its name it is %s source", STR_ARG(path), source->language);
     if (!m || !ir_verify(m, diags)) {
         diags_sort(diags);
         cli_diags(cli, diags);

@@ -1,8 +1,8 @@
 // Progress: a line on the terminal while something takes longer than a second.
 //
 // Invariants: nothing is written unless standard error is a terminal and neither --json nor --quiet
-// is given; the line is gone when progress_end returns, and before anything else is printed the
-// caller ends it. Ownership: progress_begin's result is freed by progress_end, which takes NULL.
+// is given. The line is gone when progress_end returns; the caller must end it before anything else
+// is printed. Ownership: progress_end frees the result of progress_begin, and accepts NULL.
 //
 //     Progress *p = progress_begin(cli, "running %s", name);
 //     progress_say(p, "running %s, %d of %d", name, i, n);   // any number of times
@@ -13,7 +13,7 @@
 #include "tools/cli.h"
 
 typedef struct Progress Progress;
-// NULL when nothing is to be shown, which the others take.
+// Returns NULL when nothing should be shown; the other functions accept NULL.
 Progress *progress_begin(const Cli *cli, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void progress_say(Progress *p, const char *format, ...) __attribute__((format(printf, 2, 3)));

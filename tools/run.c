@@ -26,9 +26,9 @@ static const CliOption options[] = {
     {"check", NULL, "compare with the interpreter within the documented bounds", false},
     {"sanitize", NULL, "report accesses out of bounds, false assumes, races", false},
     FRONT_PASS_OPTIONS,
-    {"block", "X[,Y[,Z]]", "of .ptx and .hsaco files: threads of a block", false},
-    {"shared", "N", "of .ptx and .hsaco files: bytes of dynamic shared memory", false},
-    {"arg", "KIND:VALUE", "of .ptx and .hsaco files: the next argument", true},
+    {"block", "X[,Y[,Z]]", "for .ptx and .hsaco files: threads of a block", false},
+    {"shared", "N", "for .ptx and .hsaco files: bytes of dynamic shared memory", false},
+    {"arg", "KIND:VALUE", "for .ptx and .hsaco files: the next argument", true},
 };
 
 // Up to three numbers: X[,Y[,Z]].
@@ -137,7 +137,8 @@ int run_make_args(Run *r) {
     return EXIT_FINE;
 }
 
-// Arrays the kernel writes are put back before each repeated launch, so that all runs see the same.
+// Arrays that the kernel writes are restored before each repeated launch, so that all launches have
+// the same input.
 static tilec_status restore(Run *r) {
     for (size_t i = 0; i < r->arrays.count; i++) {
         const RunArray *a = &r->arrays.items[i];
@@ -237,8 +238,8 @@ bool run_as_code(const Run *r, CodeTarget *target) {
     return compiler_target_of(r->device, target) && !cli_has(r->cli, "sanitize");
 }
 
-// What --time-passes and --dump-after look at on a device with code: the way to the code, gone once
-// more. The kernel that runs may have come from a cache.
+// Compiles once more for --time-passes and --dump-after on a device with code, because the kernel
+// that runs may have come from a cache.
 static bool watch_code(Run *r, CodeTarget target, FrontPasses *passes) {
     Machine machine = code_target_machine(target);
     CompileOptions o = {.passes = passes->options, .variants = compile_variants_of(target)};
@@ -262,7 +263,7 @@ static int compile_for_report(Run *r, FrontPasses *passes) {
     r->compiled = unit_compile(r->unit, r->kernel, &r->settings.spec, &o);
     size_t said = diags_count(r->unit->diags);
     bool good = r->compiled && (!watched || watch_code(r, target, passes));
-    if (good) diags_truncate(r->unit->diags, said);  // the same warnings once more
+    if (good) diags_truncate(r->unit->diags, said);  // the same warnings a second time
     int status = good ? EXIT_FINE : front_status(r->unit->diags);
     front_report(r->cli, r->unit);
     front_passes_report(passes);
@@ -290,8 +291,8 @@ static void keep_line(void *user, const char *line, size_t length) {
     vec_push(r->cli->arena, &r->printed, copy);
 }
 
-// What fails nothing but deserves a look: a cache that cannot be used. Compiling, on this thread,
-// says so.
+// Prints a warning that does not fail the command: a cache that cannot be used. The compilation on
+// this thread logs it.
 static void warn(void *user, tilec_severity severity, const char *text) {
     const Run *r = user;
     if (severity == TILEC_WARNING) cli_warn(r->cli, DIAG_IO, text);
@@ -307,7 +308,7 @@ static int open_device(Run *r) {
                                .user = r,
                                .compile_seconds = seconds};
     if (tilec_context_create(&o, &r->context))
-        return cli_fail(r->cli, EXIT_DEFECT, DIAG_UNSUPPORTED, NULL, "no context can be made");
+        return cli_fail(r->cli, EXIT_DEFECT, DIAG_UNSUPPORTED, NULL, "cannot create a context");
     const char *name =
         cli_has(r->cli, "device") ? cli_text(r->cli, cli_value(r->cli, "device")) : "auto";
     tilec_status s = tilec_device_open(r->context, name, &r->device);
@@ -351,7 +352,7 @@ static int on_device(Run *r) {
     if (!status) status = run_make_args(r);
     if (status) return status;
     run_compute_grid(r);
-    // What the kernel prints would run into the line that says that it runs.
+    // Prints of the kernel would mix with the progress line.
     Progress *p = run_has_print(r) ? NULL
                                    : progress_begin(r->cli, "running %s on %s", r->kernel->name,
                                                     tilec_device_name(r->device));

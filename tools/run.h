@@ -1,8 +1,8 @@
-// Run: one kernel on one device, from options to a launch, for `run`, `bench` and `tune`; and what
-// `tilec run` reports.
+// Run: one kernel on one device, from options to a launch, for `run`, `bench` and `tune`; and the
+// report of `tilec run`.
 //
-// Invariants: `compiled` is of the same specialisation as `handle`; it serves metadata and --check,
-// while the launch goes through the public API alone. Ownership: run.c makes and frees everything.
+// Invariants: `compiled` and `handle` are the same specialisation. `compiled` is for metadata and
+// --check; the launch uses only the public API. Ownership: run.c makes and frees everything.
 //
 //     int status = run_check(r);      // --check, after the launch
 //     run_print(r);                   // the results, as text or members of the object
@@ -32,43 +32,44 @@ typedef struct Run {
     uint64_t best_ns;
     VEC(Str) printed;  // under --json: lines that the kernel printed
     StrBuf report;     // under --json: rows of --check
-    StrBuf special;    // the same with special values, or why there are none
-    bool tallied;      // under --json, on a simulated device: what the first launch did
+    StrBuf special;    // the same with special values, or the reason why there are none
+    bool tallied;      // under --json, on a simulated device: counts of the first launch
     SimTally tally;
 } Run;
 
 // Everything before the kernel is made: the file, the device, names, types, extents, contents.
-// Fills *r, also on failure: run_close follows in any case.
+// Fills *r, also on failure: the caller must always call run_close.
 int run_open(Cli *cli, Run *r);
 void run_close(Run *r);
-// The kernel of the settings into r->handle, and what it is called with into r->args.
+// run_make_kernel makes the kernel of the settings in r->handle, run_make_args its arguments in
+// r->args.
 int run_make_kernel(Run *r);
 int run_make_args(Run *r);
-// The grid by the kernel's own rule, unless one was given.
+// Computes the grid with the kernel's own rule, unless one was given.
 void run_compute_grid(Run *r);
-// The grid that run_launch launches: consts of the tune table count.
+// The grid that run_launch launches, for the consts of the tune table.
 void run_launched_grid(const Run *r, int64_t grid[3]);
 // Launches and waits.
 tilec_status run_launch(const Run *r, tilec_kernel *kernel);
-// The specialisation as the public API takes it; with room for no more entries.
+// The specialisation in the form of the public API. It has no room for more entries.
 tilec_spec run_spec(const Run *r);
-// The text that was read once (a pipe has no second reading), and what messages call it.
+// The text that was read (a pipe can be read only once), and its name in messages.
 Str run_source(const Run *r, const char **path);
 
-// What the last failed call of the API had to say, with places in our own copy of the source.
+// Reports the last failed call of the API, with places in our own copy of the source.
 int run_api_error(Run *r, tilec_status status);
 // Does compiled code run, and for which target?
 bool run_as_code(const Run *r, CodeTarget *target);
 bool run_has_print(const Run *r);
-// Launches once more, on what the arrays hold now.
+// Launches once more, on the current contents of the arrays.
 tilec_status run_again(Run *r);
 // Compares all arrays with the interpreter's; EXIT_MISMATCH when one differs (run_check.c).
 int run_check(Run *r);
-// FILE.ptx: code from anywhere, on a simulated GPU (run_foreign.c).
+// Runs FILE.ptx, code from any source, on a simulated GPU (run_foreign.c).
 int run_foreign(Cli *cli);
-// What was counted, as text or as members of an object.
+// Prints the counts, as text or as members of an object.
 void run_print_tally(Cli *cli, const SimTally *tally);
-// What the run left; `done`: the kernel ran to its end.
+// Prints the results of the run; `done`: the kernel ran to its end.
 void run_print(Run *r, bool done);
 
 #endif

@@ -1,6 +1,6 @@
-// --check: what the device left against the interpreter, within the documented bounds; once on the
-// given numbers, and once more with signed zeros, subnormals, infinities and NaN among those that
-// the seed made.
+// --check: compares the device's results with the interpreter's, within the documented bounds: once
+// for the given numbers, and once more with signed zeros, subnormals, infinities and NaN among
+// those that the seed made.
 #include <stdio.h>
 #include <string.h>
 
@@ -12,12 +12,12 @@
 typedef struct RunCheck {
     const Compiled *reference;
     const Machine *machine;  // NULL: no code
-    uint8_t **memory;        // of the interpreter, by array
-    const char *with;        // what is among the numbers, for messages
+    uint8_t **memory;        // the interpreter's, by array
+    const char *with;        // the special values in the input, for messages
     uint64_t wrong;          // arrays that differ, or were not compared at all
 } RunCheck;
 
-// The interpreter's own arguments, on copies of what the device was given.
+// The interpreter's own arguments, on copies of the device's input.
 static IrArg *interp_args(Run *r, uint8_t **memory) {
     const MetaKernel *meta = r->compiled->meta;
     IrArg *args = arena_new(r->cli->arena, IrArg, meta->arg_count + 1);
@@ -51,7 +51,7 @@ static void report_json(Json *j, const RunArray *a, const CompareReport *c) {
     json_close(j, '}');
 }
 
-// A comparison of nothing is no success.
+// If nothing was compared, the check fails.
 static bool all_undecided(const CompareReport *c) { return !c->elements && c->undecided; }
 
 static void report_array(Run *r, const RunCheck *check, const RunArray *a, const CompareReport *c) {
@@ -63,12 +63,12 @@ static void report_array(Run *r, const RunCheck *check, const RunArray *a, const
                  "'%s' differs from the reference in %llu of %llu elements%s", a->param->name,
                  (unsigned long long)c->wrong, (unsigned long long)c->elements, check->with);
     } else if (check->with[0]) {
-        return;  // one line says that all arrays agree
+        return;  // a single line reports that all arrays agree
     } else if (all_undecided(c)) {
         cli_fail(
             r->cli, EXIT_MISMATCH, DIAG_MISMATCH,
             "rounding may decide a condition or an index of the kernel either way, so that any "
-            "result is allowed: give inputs that keep away from that (--in, --seed)",
+            "result is allowed: give inputs that avoid this (--in, --seed)",
             "nothing of '%s' was compared: all %llu elements are undecided", a->param->name,
             (unsigned long long)c->undecided);
     } else if (!r->cli->quiet && !r->cli->json) {
@@ -107,15 +107,15 @@ static void compare_arrays(Run *r, RunCheck *check, const Compare *compare, Json
 
 // ---- special values -----------------------------------------------------------------------------
 
-// Left out where the interpreter does not get through: an assert fails, an index leaves its array,
-// or a loop does not end for such numbers.
+// The second check is left out if the interpreter does not finish with these numbers: an assert
+// fails, an index leaves its array, or a loop does not end.
 static const char *left_out(Run *r, RunCheck *check, uint64_t steps, Compare **compare) {
     enum { MORE = 4, LEAST = 10000 };
     if (run_has_print(r)) return "the kernel prints";
     if (!arrays_have_random_floats(&r->arrays)) return "no floats are random";
     *compare = interpret(r, check, MORE * steps + LEAST);
     diags_truncate(r->unit->diags, 0);
-    return *compare ? NULL : "the kernel is not made for such numbers";
+    return *compare ? NULL : "the kernel does not accept these numbers";
 }
 
 static int check_special(Run *r, RunCheck *check, uint64_t steps) {
@@ -141,8 +141,8 @@ int run_check(Run *r) {
     CodeTarget target;
     bool code = run_as_code(r, &target);
     Machine machine = code_target_machine(target);
-    diags_truncate(r->unit->diags, 0);  // reported already
-    // Shadows follow the kernel as it was written: an expanded exp has bits that no bound follows.
+    diags_truncate(r->unit->diags, 0);  // already reported
+    // Shadows need the kernel as it was written: no bound follows the bits of an expanded exp.
     const CompileOptions written = {.elaborate_only = true};
     RunCheck check = {.reference = unit_compile(r->unit, r->kernel, &r->settings.spec, &written),
                       .machine = code ? &machine : NULL,

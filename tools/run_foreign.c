@@ -1,4 +1,4 @@
-// tilec run FILE.ptx|FILE.hsaco [KERNEL]: code from anywhere on a simulated GPU.
+// tilec run FILE.ptx|FILE.hsaco [KERNEL]: runs code from any source on a simulated GPU.
 #include <stdio.h>
 #include <string.h>
 
@@ -9,9 +9,9 @@
 
 enum { TEXT_MAX = 64 << 20 };
 
-// An array that is an argument: where it comes from and goes to.
+// An array argument: its input and its output.
 typedef struct ForeignArray {
-    Str out;  // empty: it is not kept
+    Str out;  // file of the results; empty: they are not kept
     NpyArray shape;
     Dtype dtype;
 } ForeignArray;
@@ -26,7 +26,7 @@ typedef struct Foreign {
     StrBuf printed;
 } Foreign;
 
-// Three numbers with commas; those not given are 1.
+// Three numbers with commas; a missing one is 1.
 static int triple(Cli *cli, const char *option, uint32_t *to) {
     Str rest = cli_value(cli, option);
     if (!rest.size) return cli_usage_error(cli, "--%s X,Y,Z is needed for this file", option);
@@ -56,10 +56,11 @@ static int scalar(Foreign *f, Str text, Dtype type, Str value) {
     double real;
     uint64_t n;
     if (dtype_is(type, DTYPE_CLASS_ANYFLOAT)) {
-        if (!str_to_double(value, &real)) return bad_arg(f, text, "no number");
+        if (!str_to_double(value, &real)) return bad_arg(f, text, "not a number");
         a.bits = dtype_from_double(type, real, false);
     } else {
-        if (!str_to_u64(digits, &n, &overflow) || overflow) return bad_arg(f, text, "no integer");
+        if (!str_to_u64(digits, &n, &overflow) || overflow)
+            return bad_arg(f, text, "not an integer");
         a.bits = dtype_wrap(type, minus ? 0 - n : n);
         if (dtype_size(type) < 8) a.bits &= (UINT64_C(1) << (8 * dtype_size(type))) - 1;
     }
@@ -91,7 +92,7 @@ static int new_array(Foreign *f, Str text, Str rest) {
         uint64_t n;
         if (!str_to_u64(str_cut(rest, ':', &rest), &n, NULL) || n > UINT32_MAX ||
             (n && count > (UINT64_C(1) << 36) / n))
-            return bad_arg(f, text, "an extent is no number, or too large");
+            return bad_arg(f, text, "an extent is not a number, or too large");
         array.shape.extent[array.shape.rank++] = (int64_t)n;
         count *= n;
     }
@@ -115,7 +116,7 @@ static int parse_arg(Foreign *f, Str text) {
     return from_file(f, text, in, out);
 }
 
-// What kernels of a source have, and code that is made already has not.
+// Refuses options that need a kernel's source.
 static int refuse_settings(Cli *cli) {
     static const struct {
         const char *option, *why;
@@ -145,7 +146,7 @@ static int parse(Foreign *f) {
         return cli_fail(cli, EXIT_UNAVAILABLE, DIAG_UNSUPPORTED,
                         str_ends(cli->operands.data[0], STR(".hsaco")) ? "use --device sim:gfx942"
                                                                        : "use --device sim:sm_80",
-                        "no device of this version runs '%.*s' but a simulated one",
+                        "only simulated devices of this version run '%.*s'",
                         STR_ARG(cli->operands.data[0]));
     f->run.arch = instance;
     int status = triple(cli, "grid", f->run.grid);
@@ -195,7 +196,7 @@ void run_print_tally(Cli *cli, const SimTally *r) {
                 {"matrixInstructions", "matrix instructions", r->matrix},
                 {"barriers", "barriers", r->barriers},
                 {"accesses", "accesses of global memory", r->accesses},
-                {"bytes", "  bytes asked for", r->bytes},
+                {"bytes", "  bytes requested", r->bytes},
                 {"sectors", "  sectors", r->sectors},
                 {"leastSectors", "  the least possible", r->least_sectors},
                 {"wavefronts", "wavefronts of shared memory", r->wavefronts},

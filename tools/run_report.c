@@ -1,4 +1,4 @@
-// What `tilec run` says: failures of the API, previews.
+// The output of `tilec run`: failures of the API, previews.
 #include <stdio.h>
 #include <string.h>
 
@@ -55,7 +55,8 @@ static void add_diag(const Run *r, Diags *to, const tilec_diagnostic *d) {
     if (d->help[0]) diag_help(to, "%s", d->help);
 }
 
-// Did the kernel ask for more than there is? Then its consts are wrong: nothing is missing here.
+// Did the kernel need more than the device has? Then its consts are wrong, and nothing is missing
+// here.
 static bool beyond_limits(tilec_context *context) {
     tilec_diagnostic d;
     for (size_t i = 0; i < tilec_diagnostic_count(context); i++) {
@@ -85,7 +86,7 @@ int run_api_error(Run *r, tilec_status status) {
 
 enum { SHOWN = 8 };  // elements of a preview
 
-// The bits of the k-th element, the last index running fastest whatever the strides.
+// The bits of the k-th element. The last index varies fastest, for any strides.
 static uint64_t element(const RunArray *a, uint64_t k) {
     uint64_t at = 0;
     for (uint32_t d = a->rank; d-- > 0;) {

@@ -180,11 +180,11 @@ int settings_extent(Settings *s, Symbol name, int64_t value, Str origin) {
 static bool float_bits(Str text, Dtype type, uint64_t *bits) {
     double value;
     TRY(str_to_double(text, &value));
-    // An infinity that is not called so is a number beyond f64.
+    // An infinite value whose text is not an infinity is a number beyond f64.
     if (isinf(value) && !memchr(text.text, 'n', text.size) && !memchr(text.text, 'N', text.size))
         return false;
     *bits = dtype_from_double(type, value, false);
-    // An overflow does not fit, nor does an infinity that the launch would saturate (fp8).
+    // An overflow does not fit. Neither does an infinity that the launch would saturate (fp8).
     double back = dtype_to_double(type, *bits);
     TRY(*bits == dtype_from_double(type, value, true));
     return isnan(value) || (isinf(value) ? isinf(back) : isfinite(back));
@@ -213,7 +213,7 @@ int settings_scalar_bits(const Settings *s, Symbol name, Dtype type, uint64_t *b
                                                     : integer_bits(v->text, type, bits);
     }
     if (good) return EXIT_FINE;
-    return cli_usage_error(s->cli, "--set %s: '%.*s' is no value of %s", name, STR_ARG(v->text),
+    return cli_usage_error(s->cli, "--set %s: '%.*s' is not a value of %s", name, STR_ARG(v->text),
                            dtype_name(type));
 }
 

@@ -1,8 +1,8 @@
-// Settings: what --set says about a kernel: types, consts, extents, scalars, options, sizes.
+// Settings: the values of --set for a kernel: types, consts, extents, scalars, options, sizes.
 //
-// Invariants: every name is one the kernel has (else wrong usage, with a list); every value fits
-// its parameter. Extents given by arrays join later through settings_extent, which demands
-// agreement. Ownership: the arena of the command line.
+// Invariants: every name belongs to the kernel (else wrong usage, with a list); every value fits
+// its parameter. Extents of arrays are added later through settings_extent, which reports a
+// contradiction. Ownership: the arena of the command line.
 //
 //     Settings s;
 //     int status = settings_parse(cli, unit, kernel, &s);
@@ -43,7 +43,7 @@ const SettingsValue *settings_find_scalar(const Settings *s, Symbol name);
 const SettingsValue *settings_find_size(const Settings *s, Symbol name);
 // A scalar's text as bits of its type; EXIT_USAGE after reporting one that does not fit.
 int settings_scalar_bits(const Settings *s, Symbol name, Dtype type, uint64_t *bits);
-// Open type parameters are wrong usage here; says which.
+// Reports type parameters that are still open, as wrong usage.
 int settings_require_types(const Settings *s);
 
 #endif

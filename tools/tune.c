@@ -1,4 +1,4 @@
-// tilec tune FILE KERNEL: tries the consts of the kernel's tune space, keeps the fastest.
+// tilec tune FILE KERNEL: tries the consts of the kernel's tune space and keeps the fastest.
 #include <stdio.h>
 #include <string.h>
 
@@ -26,11 +26,11 @@ static const CliOption options[] = {
 enum { CANDIDATES_MAX = 4096, THREADS_MAX = 16, DUELS = 7, SHOWN = 20 };
 
 typedef struct Candidate {
-    int64_t *values;  // of the names
+    int64_t *values;  // one for each name
     tilec_kernel *kernel;
-    const char *failure;  // why it is out: it does not compile, or requires fails
-    double seconds;       // of one launch, at the time when it was measured
-    double score;         // times of the first candidate: by this the fastest is chosen
+    const char *failure;  // why it cannot be used: it does not compile, or requires fails
+    double seconds;       // of one launch, when it was measured
+    double score;         // relative to the first candidate: the smallest score wins
     unsigned repeats;
 } Candidate;
 
@@ -43,14 +43,14 @@ typedef struct Search {
     Candidate *candidates;
     size_t count;
     _Atomic size_t next;  // to compile
-    OsMutex *lock;        // of the arena
+    OsMutex *lock;        // protects the arena
     Progress *progress;
-    Str where;  // of the table; empty: the result is kept nowhere
+    Str where;  // path of the table; empty: the result is not kept
 } Search;
 
 // ---- The space ----
 
-// Consts and, for GPUs, options: nothing else has threads in warps and copies in flight.
+// Tries consts, and on GPUs options: only GPUs have warps and asynchronous copies.
 static bool is_tried(const Run *r, Symbol name) {
     CodeTarget target;
     bool gpu = compiler_target_of(r->device, &target) && code_target_is_gpu(target);
@@ -79,7 +79,8 @@ static int find_space(Search *s) {
         "kernel '%s' has no consts to try that are not set", r->kernel->name);
 }
 
-// The i-th candidate; the last name runs fastest, so that the first is the one without tuning.
+// The i-th candidate. The last name varies fastest, so that the first candidate is the one without
+// tuning.
 static void fill_candidate(const Search *s, size_t index) {
     Candidate *c = &s->candidates[index];
     c->values = arena_new(s->run->cli->arena, int64_t, s->name_count);
@@ -106,7 +107,7 @@ static void first_line(Search *s, Candidate *c) {
     os_mutex_unlock(s->lock);
 }
 
-// What all candidates share, and a thread's own place for the settings of one.
+// The state that all candidates share, and a thread's own copy of the settings.
 typedef struct TuneWorker {
     Search *search;
     tilec_spec_entry *all;
@@ -160,8 +161,8 @@ static void compile_all(Search *s) {
 
 // ---- Measuring ----
 
-// One after the other against the best so far: A, B, A, B, …; the median of the ratios decides.
-// Who is clearly slower after three is not asked again.
+// Measures a candidate alternately with the best so far: A, B, A, B, …; the median of the ratios
+// decides. A candidate that is clearly slower after three measurements is dropped.
 static bool is_faster(Search *s, Candidate *c, Candidate *best) {
     double ratios[DUELS], times[DUELS], sorted[DUELS];
     for (size_t i = 0; i < DUELS;) {
@@ -202,14 +203,15 @@ static Candidate *measure_all(Search *s) {
 
 // ---- The result ----
 
-// A file that is no table, or has lines that would be lost, stays: asked before anything is
-// measured. Read again when the result is known: others may have kept theirs meanwhile.
+// A file that is not a table, or has lines that would be lost, is not overwritten. It is checked
+// before anything is measured, and read again when the result is known, because another process may
+// have written it in the meantime.
 static int read_table(const Search *s, TuneTable **table) {
     Cli *cli = s->run->cli;
     *table = tune_read(cli->arena, s->where);
     if (!(*table)->problems.count) return EXIT_FINE;
     const TuneProblem *p = &(*table)->problems.data[0];
-    const char *help = "mend the file or remove it; --table FILE or TILEC_TUNE_FILE names another";
+    const char *help = "fix the file or remove it; --table FILE or TILEC_TUNE_FILE names another";
     const char *line = p->line ? arena_printf(cli->arena, "line %u: ", p->line) : "";
     return cli_fail(cli, EXIT_INPUT, DIAG_TUNE, help, "'%.*s' is left as it is: %s%s",
                     STR_ARG(s->where), line, p->text);
@@ -222,9 +224,11 @@ static int find_table(Search *s) {
     return read_table(s, &table);
 }
 
-// Others that keep a result at the same moment wait: what they kept is read again and stays.
+// Another process that keeps a result at the same time waits. Its result is read again and
+// preserved.
 static int keep_row(const Search *s, const TuneRow *row) {
-    enum { PATIENCE = 10 };  // seconds; a folder that somebody else holds for good stops nobody
+    // seconds; after that we go on even if another process still holds the folder
+    enum { PATIENCE = 10 };
     Cli *cli = s->run->cli;
     Arena *arena = cli->arena;
     const char *path = cli_text(cli, s->where), *slash = strrchr(path, '/');
@@ -292,7 +296,7 @@ static void print_text(const Search *s, const Candidate *best) {
     printf("%s on %s: %s\n", s->run->kernel->name, tilec_device_name(s->run->device), text);
     if (s->where.size) printf("kept in %.*s\n", STR_ARG(s->where));
     if (s->run->device->api->simulated)
-        printf(MEASURE_SIMULATED "; what was found is kept for this device alone\n");
+        printf(MEASURE_SIMULATED "; the result is kept for this device only\n");
 }
 
 static void print_json(const Search *s, const Candidate *best) {

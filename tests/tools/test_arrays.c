@@ -323,7 +323,7 @@ static void refuses_cut_files(void **state) {
     tool_file(t, "x.npy", strbuf_str(&nul));
     tool_fails(t, 1, "malformed header", "tilec run f32.tile --in x=x.npy");
     tool_file(t, "x.npy", STR("kernel k() grid(1) { }"));
-    tool_fails(t, 1, "'x.npy' is no .npy file [npy]", "tilec run f32.tile --in x=x.npy");
+    tool_fails(t, 1, "'x.npy' is not an .npy file [npy]", "tilec run f32.tile --in x=x.npy");
     tool_fails(t, 1, "'none.npy' cannot be read: no such file or directory [npy]",
                "tilec run f32.tile --in x=none.npy --out y=o.npy");
     tool_fails(t, 1, "'.' cannot be read: is a directory", "tilec run f32.tile --in x=.");

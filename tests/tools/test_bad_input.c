@@ -305,7 +305,7 @@ static void scalar(Tool *t, const char *type, const char *value, const char *sho
         tool_prints(t, arena_printf(t->arena, "y: %s[1] = %s\n", type, shown),
                     "tilec run s.tile --set v=%s", value);
     else
-        tool_fails(t, 2, arena_printf(t->arena, "is no value of %s [usage]", type),
+        tool_fails(t, 2, arena_printf(t->arena, "is not a value of %s [usage]", type),
                    "tilec run s.tile --out y=left.npy --set v=%s", value);
 }
 

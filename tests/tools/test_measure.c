@@ -200,10 +200,10 @@ static void the_simulator_is_no_gpu(void **state) {
     Tool *t = *state;
     const char *fixed = "--set T=f16 --set BM=16 --set BK=8";
     const char *sim = "--set M=16 --set N=8 --set K=8 --device sim:sm_80";
-    tool_prints(t, "no GPU's; what was found is kept for this device alone",
+    tool_prints(t, "no GPU's; the result is kept for this device only",
                 "tilec tune product.tile product --table s.txt %s %s", fixed, sim);
     assert_non_null(strstr(tool_read(t, "s.txt").text, " sim:sm_80 T=f16 "));
-    tool_prints(t, "times of the simulator on this machine, no GPU's",
+    tool_prints(t, "times of the simulator on this machine, not of a GPU",
                 "tilec bench product.tile product %s %s", fixed, sim);
     tool_run(t, 0, "tilec build product.tile -o libs.a --target sm_80 %s --tune s.txt", fixed);
     assert_true(tool_said(t, "row of product for sim:sm_80 is not used: times of the simulator"));

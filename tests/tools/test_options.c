@@ -369,7 +369,7 @@ static void run_checks_special_values(void **state) {
     tool_prints(t, CHECKED "all agree\n",
                 "tilec run special.tile twice --set N=1 --check --seed 7");
     for (size_t i = 0; i < sizeof refusing / sizeof *refusing; i++) {
-        tool_prints(t, CHECKED "left out, the kernel is not made for such numbers\n",
+        tool_prints(t, CHECKED "left out, the kernel does not accept these numbers\n",
                     "tilec run special.tile %s --set N=1024 --check", refusing[i]);
     }
     tool_prints(t, CHECKED "left out, no floats are random\n",
@@ -442,7 +442,7 @@ static void run_knows_its_devices(void **state) {
                "tilec run good.tile --set N=3 --device cpuu");
     tool_fails(t, 1, "expected 1 to 1024 threads", "tilec run good.tile --set N=3 --device cpu:x");
     tool_fails(t, 4, "AMD's HIP cannot be opened", "tilec run good.tile --set N=3 --device hip");
-    tool_fails(t, 4, "no device of this version runs 'k.ptx' but a simulated one",
+    tool_fails(t, 4, "only simulated devices of this version run 'k.ptx'",
                "tilec run k.ptx k --device cpu --grid 1 --block 32");
     tool_fails(t, 1, "cannot read 'k.ptx'",
                "tilec run k.ptx k --device sim:sm_80 --grid 1 --block 32 --shared 4 --arg i32:5 "
@@ -606,7 +606,7 @@ static void emit_makes_code(void **state) {
                NONE "tilec run good.tile --set N=3 --device cpu");
     tool_fails(t, 4, "[unavailable]",
                NONE "TILEC_COMPILE_IN_CHILD=1 tilec run good.tile --set N=3 --device cpu");
-    tool_prints(t, "runs only what its cache holds", NONE "tilec devices");
+    tool_prints(t, "runs only cached kernels", NONE "tilec devices");
 }
 
 static void cache_shows_and_clears(void **state) {
@@ -693,7 +693,7 @@ static void opt_runs_passes(void **state) {
     tool_json(t, 2, "tilec opt in.tir --dump-after=nonsense --json");
     tool_fails(t, 1, "cannot read 'none.tir': no such file or directory [io]",
                "tilec opt none.tir");
-    tool_fails(t, 1, "by its name, Tile source", "tilec opt good.tile");
+    tool_fails(t, 1, "by its name it is Tile source", "tilec opt good.tile");
     tool_json(t, 1, "tilec opt good.tile --json");
 }
 
