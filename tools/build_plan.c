@@ -459,8 +459,8 @@ static int add_target(Cli *cli, Str word, BuildPlan *plan, CodeTarget *targets, 
     if (!code_target_is_gpu(t)) {
         if (*has_cpu && is_aarch64(t.cpu) != is_aarch64(plan->host))
             return cli_usage_error(cli,
-                                   "one library is for one architecture of CPUs: x86-64 and "
-                                   "AArch64 take a build each");
+                                   "one library is for one architecture of CPUs: build x86-64 "
+                                   "and AArch64 separately");
         plan->host = t.cpu;
         *has_cpu = true;
     }
