@@ -27,16 +27,16 @@ typedef VEC(BuiltCode) BuiltCodes;
 typedef struct Job {
     const BuildPlan *plan;
     uint32_t function, target;
-    Arena *arena;  // of what it gives
+    Arena *arena;  // for the results of the job
     bool good, no_memory;
     ArchivePacked packed;
     Str diags;  // as bytes
     const MetaKernel *meta;
-    BuiltCodes codes;       // of GPUs: for files beside the library
-    VEC(ArMember) objects;  // of CPUs: its entries, in order
+    BuiltCodes codes;       // for GPUs: also written as files of their own
+    VEC(ArMember) objects;  // for CPUs: its entries, in order
 } Job;
 
-// What one job works with, gone at its end.
+// The state of one job; it is freed at the job's end.
 typedef struct Bench {
     Job *job;
     Unit *unit;
@@ -52,8 +52,8 @@ static const BuildFunction *function_of(const Job *j) { return &j->plan->functio
 
 static bool is_gpu(const Bench *b) { return code_target_is_gpu(b->target); }
 
-// What an object is made of, and nothing else, names it: the same code has the same bytes from the
-// cache or not, in whatever function and library it is.
+// The name of an object depends only on what it is made from. So the same code has the same bytes,
+// whether it comes from the cache or not, in any function and library.
 static Str object_symbol(Arena *arena, const Bench *b, const IrFunc *func, uint32_t variant,
                          const HashKey *key) {
     char hex[HASH_HEX + 1];
@@ -96,7 +96,7 @@ static Str copy(Arena *arena, Str text) {
     return (Str){arena_text(arena, text.text, text.size), text.size};
 }
 
-// Machine code beside PTX, if a tool that makes it is here and knows the architecture.
+// Machine code in addition to PTX, if a tool that knows the architecture is installed.
 static Str make_cubin(Bench *b, const HashKey *key, Str ptx) {
     const CodeServices *s = b->job->plan->services;
     Cubin cubin;
@@ -150,7 +150,7 @@ static bool make_variant(Bench *b, const Compiled *compiled, uint32_t alternativ
     return true;
 }
 
-// Lowering changes what is lowered: each variant is compiled anew but the first.
+// Lowering changes the function, so it is compiled again for each variant but the first.
 static bool make_alternative(Bench *b, uint32_t number, ArchiveAlternative *out) {
     const FrontSpec *spec = &b->specs.data[number];
     const Compiled *compiled = compile(b, spec);
@@ -196,7 +196,7 @@ static void add_spec(Bench *b, const FrontSpec *spec) {
     vec_push(b->unit->arena, &b->specs, *spec);
 }
 
-// A row that says another value than the settings is never asked for: settings come first.
+// Settings have precedence over the table: a row with another value for one of them is never used.
 static bool is_as_tuned(const Bench *b, const TuneRow *row, const FrontSpec *spec) {
     for (size_t i = 0; i < row->consts.count; i++) {
         const TuneSetting *s = &row->consts.data[i];
@@ -220,8 +220,8 @@ bool build_device_takes(const BuildPlan *plan, Str device, uint32_t *target) {
     return best > 0;
 }
 
-// What was found for this kernel, on devices that take this target's code: alternatives of their
-// own, behind those given.
+// Adds the consts that were tuned for this kernel, on devices that run this target's code, as more
+// alternatives after the given ones.
 static void add_tuned(Bench *b) {
     const TuneTable *table = b->job->plan->tuned;
     TuneRow key = tune_key(b->unit->arena, b->kernel, str(b->target_name));
@@ -274,22 +274,22 @@ static bool do_job_with(Bench *b) {
     return true;
 }
 
-// Spans of two units of one source are the same, as both have the same texts in the same order.
+// Spans of two units of one source are equal, because both have the same texts in the same order.
 static void keep_diags(Job *j, const Diags *diags, size_t first) {
     StrBuf bytes = strbuf(j->arena);
     wire_put_diags(&bytes, diags, first);
     j->diags = strbuf_str(&bytes);
 }
 
-// What a thread has from one job to the next: parsing a file of many kernels for each of them would
-// take time that grows with the square of their number.
+// The state that a thread keeps from one job to the next. Without it, each of many kernels in a
+// file would parse the whole file.
 typedef struct BuildWorker {
     Unit *unit;  // NULL: none
     uint32_t source;
-    size_t loaded;  // diagnostics that it has from its loading: the plan's unit has them, too
+    size_t loaded;  // diagnostics from its loading, which the plan's unit has, too
 } BuildWorker;
 
-enum { UNIT_MAX = 64 << 20 };  // bytes, with what was compiled in it
+enum { UNIT_MAX = 64 << 20 };  // bytes, including what was compiled in it
 
 static void leave_unit(BuildWorker *k) {
     if (k->unit) unit_destroy(k->unit);
@@ -369,7 +369,8 @@ static bool same_diag(const Diag *a, const Diag *b) {
            str_equal(a->text, b->text);
 }
 
-// Of what several jobs say once is enough; the first says for which target.
+// A diagnostic that several jobs report is kept once. If it is an error, a note names the target of
+// the first of them.
 static void add_diags(const Job *j, Arena *scratch) {
     Unit *unit = j->plan->units[function_of(j)->source];
     Diags *said = diags_create(scratch, unit->sources);
@@ -404,7 +405,8 @@ static void free_jobs(const BuildWork *w) {
     for (uint32_t i = 0; i < w->count; i++) arena_destroy(w->jobs[i].arena);
 }
 
-// Memory that ran out in a job runs out here, when that of the others is freed.
+// If a job ran out of memory, this thread reports that, after the memory of the other jobs is
+// freed.
 static void require_memory(const BuildWork *w) {
     bool ran_out = false;
     for (uint32_t i = 0; i < w->count; i++) ran_out = ran_out || w->jobs[i].no_memory;
@@ -425,7 +427,7 @@ static uint64_t interface_of(const Str *prototypes, uint32_t count) {
     return number ? number : 1;
 }
 
-// Rows that some group may be asked about.
+// The rows that one of the groups may use.
 static Str tuned_text(Arena *arena, const BuildPlan *plan) {
     TuneTable *kept = arena_new(arena, TuneTable, 1);
     for (size_t i = 0; plan->tuned && i < plan->tuned->rows.count; i++) {
@@ -448,10 +450,11 @@ static Str tuned_text(Arena *arena, const BuildPlan *plan) {
 
 typedef struct Entries {
     VEC(Str) symbols;
-    Map members;  // by a part of the symbol's hash: those whose object is there
+    // by a part of the symbol's hash: the symbols whose object is already in the library
+    Map members;
 } Entries;
 
-// Functions that come to the same code share an object.
+// Functions with equal code share an object.
 static bool is_new(Arena *arena, Entries *entries, Str symbol) {
     HashKey key = hash_of(symbol.text, symbol.size);
     uint64_t part;
@@ -461,7 +464,7 @@ static bool is_new(Arena *arena, Entries *entries, Str symbol) {
     return true;
 }
 
-// What a job gave goes with it.
+// Copies the results of a job, because the job's arena is freed.
 static void gather_job(Arena *arena, const Job *j, Built *built, Entries *entries) {
     for (size_t o = 0; o < j->objects.count; o++) {
         ArMember m = j->objects.data[o];
@@ -524,7 +527,7 @@ static void write_archive(Arena *arena, const BuildWork *w, const ArchiveGroupRo
     built->archive = archive_write(arena, &a);
 }
 
-// Data and stubs: the first member. It defines what users of the library ask for.
+// The first member: data and stubs. It defines the symbols that users of the library refer to.
 static bool add_object(Arena *arena, const BuildPlan *plan, const Entries *entries, Built *built) {
     Diags *diags = plan->units[0]->diags;
     const CodegenApi *api = plugin_open(plan->services->plugin, diags);

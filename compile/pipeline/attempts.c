@@ -4,24 +4,24 @@
 #include "base/os/os_thread.h"
 #include "base/recover.h"
 
-// No more than follow one another when none gains anything.
+// The maximum if no attempt gains anything.
 enum { ATTEMPTS_MOST = 8 };
 
 typedef struct Attempt {
     const AttemptJob *job;
-    CodegenOptions options;  // its own, with its schedule
+    CodegenOptions options;  // a copy, with its schedule
     CodegenTimes times;
     CodegenFacts facts;
-    Arena *arena;  // of the code; NULL: the memory ran out
+    Arena *arena;  // of the code; NULL: out of memory
     Str code;
     bool made;
-    OsThread *thread;  // that it runs on, until it was waited for; NULL: this one
+    OsThread *thread;  // the thread that it runs on, until it was waited for; NULL: this one
 } Attempt;
 
 typedef struct Attempts {
     const AttemptJob *job;
     AttemptProgram program;
-    AttemptFault fault;  // of the best
+    AttemptFault fault;  // of the best code
     Attempt *best;
     CodegenTimes times;
     Attempt list[ATTEMPTS_MOST];
@@ -40,14 +40,14 @@ static Attempt *add(Attempts *all, CodegenSchedule schedule) {
     return a;
 }
 
-// Of what it says nothing is heard: the first one has said it, or it does not count.
+// Its diagnostics are dropped: the first attempt has reported the same, or this one does not count.
 static void make_again(Attempt *a) {
     Diags *unheard = diags_create(a->arena, a->job->func->module->sources);
     a->options.remarks = NULL;
     a->made = a->job->api->compile(a->arena, a->job->func, &a->options, &a->code, unheard);
 }
 
-// A thread, or a region of its own: without memory it ends as an attempt that failed.
+// An attempt in its own thread or region: without memory it ends as failed.
 static void run(void *user) {
     Attempt *a = user;
     Recovery r;
@@ -91,7 +91,7 @@ static Attempt *begun(Attempts *all, CodegenSchedule s) {
     return NULL;
 }
 
-// Begins on idle processors what would follow `last` if nothing is gained until then.
+// Begins on idle processors the attempts that would follow `last` if none of them gains anything.
 static void begin_beside(Attempts *all, CodegenStrategy last, const AttemptFault *fault,
                          unsigned most) {
     CodegenSchedule next;
@@ -99,7 +99,8 @@ static void begin_beside(Attempts *all, CodegenStrategy last, const AttemptFault
         last = next.strategy;
         if (begun(all, next)) continue;
         Attempt *a = add(all, next);
-        a->options.ranges = NULL;  // questions to them take memory, of one thread
+        // looking up ranges allocates memory, which only one thread may do
+        a->options.ranges = NULL;
         a->thread = os_thread_start("tilec-attempt", run, a);
         if (a->thread) continue;
         all->count--;
@@ -124,7 +125,7 @@ static Attempt *try(Attempts *all, CodegenSchedule schedule) {
     return a;
 }
 
-// Where it is likely that the first attempt is not good enough, and a processor is idle.
+// Begins a second attempt if the first one is probably not good enough and a processor is idle.
 static void begin_expected(Arena *arena, Attempts *all) {
     const CodegenOptions *o = all->job->options;
     if (!all->job->idle || o->target.gpu.vendor != GPU_AMD || o->quick || o->output == CODEGEN_LLVM)

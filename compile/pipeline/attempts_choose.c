@@ -1,12 +1,14 @@
-// What LLVM is asked for: first, and where the facts of its code say that it can do better.
+// The schedules that LLVM is asked for: the first, and later ones if the facts of the code say that
+// they can be better.
 #include "compile/pipeline/attempts.h"
 #include "passes/gpu/tuning.h"
 #include "target/occupancy.h"
 
-// ptxas saves registers, and computes more, to have more blocks at once; it does not know that
-// their shared memory leaves no room for them. Asked for one, it does not. Not where so many
-// registers would cost blocks; but for one block it shall not spill, and is asked for as many as
-// leave it all the registers that there are.
+// ptxas saves registers, and recomputes values, to raise occupancy. It does not know that shared
+// memory limits the number of blocks anyway. If we ask for one block, it stops saving. We do not
+// ask if TUNE_PTXAS_WORTH registers for each thread would cost more than one block. If they cost
+// one, ptxas must still not spill: we ask for as many blocks as leave each thread all the registers
+// that it can have.
 static CodegenSchedule spare_no_registers(const AttemptProgram *p, uint32_t shared_bytes) {
     const Chip *chip = chip_of(p->target.gpu);
     Occupancy o = gpu_occupancy(chip, p->threads, 0, shared_bytes);
@@ -45,7 +47,8 @@ bool attempts_is_better(const AttemptFault *f, const AttemptFault *than) {
     return f->nearly < than->nearly;
 }
 
-// A wave more is worth asking for; else registers that are kept elsewhere are worth another order.
+// One more wave is worth an attempt. Otherwise spilled registers are worth another order of
+// instructions.
 static bool can_win(CodegenStrategy strategy, const AttemptFault *best) {
     if (best->nearly && !best->vectors) return strategy == CODEGEN_WAVES;
     if (strategy == CODEGEN_WAVES) return false;

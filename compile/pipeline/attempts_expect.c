@@ -1,6 +1,6 @@
-// What the facts of the first attempt will be about, from the registers that the function itself
-// keeps live: reason to begin the likely second attempt on an idle processor before the first has
-// ended. LLVM's order of instructions is another one, so it is a guess, and decides nothing.
+// Predicts the facts of the first attempt from the registers that the function itself keeps live.
+// With them the likely second attempt can begin on an idle processor before the first has ended.
+// LLVM orders instructions differently, so this is a guess, and decides nothing.
 #include "compile/pipeline/attempts.h"
 #include "ir/analysis/analysis.h"
 #include "passes/gpu/tuning.h"
@@ -8,11 +8,12 @@
 
 typedef struct AttemptSurvey {
     const IrLiveness *live;
-    int32_t *change;  // of live registers, at each position
+    int32_t *change;  // of the number of live registers, at each position
     uint64_t shared;  // bytes
 } AttemptSurvey;
 
-// Of a lane. Scalars of one element are addresses and counters, many of them the whole wave's.
+// Registers of a lane. Scalars of one element do not count: they are addresses and counters, many
+// of them the same for the whole wave.
 static int32_t registers_of(const IrType *t) {
     if (t->kind == IR_PTR || !t->rank) return 0;
     uint32_t bits = dtype_bits(t->elem);

@@ -37,7 +37,7 @@ bool code_generate(Unit *unit, const Compiled *compiled, const CodeOptions *opti
                         .object_version = options->object_version,
                         .times = options->times,
                         .remarks = options->remarks};
-    // LLVM asks for no time: where there is a limit a process of its own is ended.
+    // LLVM cannot be interrupted, so with a time limit it runs in a process that can be ended.
     if (services->in_child || unit->limit.end) {
         ChildJob job = {.func = compiled->func,
                         .options = &o,
@@ -61,7 +61,7 @@ bool code_generate(Unit *unit, const Compiled *compiled, const CodeOptions *opti
     return fine;
 }
 
-// False: that output is not kept.
+// False: this output is not stored.
 static bool kind_of(const CodeOptions *options, CacheKind *kind) {
     bool gpu = code_target_is_gpu(options->target);
     *kind = code_target_takes_ptx(options->target) ? CACHE_PTX
@@ -93,7 +93,7 @@ void code_keep(Unit *unit, const CodeServices *services, const CodeOptions *opti
     code->path = kept.reach;
 }
 
-// The tool and its version belong to the key: a newer one may make better code.
+// The tool and its version are part of the key: a newer one may make better code.
 bool code_cubin(Unit *unit, const CodeServices *services, const HashKey *key, Str ptx,
                 Cubin *cubin) {
     Str tool = cubin_tool(services->cubin, unit->arena, ptx, unit->diags);

@@ -1,13 +1,13 @@
-// Code of one variant: its key, the caches, the code generator, and what a launch must know of it.
-// code_make (compile.h) goes through all of them.
+// Code of one variant: its key, the caches, the code generator, and what a launch needs to know of
+// it. code_make (compile.h) uses all of them.
 //
 //     code_key        everything the code depends on → key         code_key.c
 //     code_find       memory (jit.c), disk                         cache.c
 //     code_notes_of   memory of its own, asserts, prints           code_notes.c
 //     code_generate   → LLVM IR, assembly or PTX, object, shared   plugin.c, child.c
 //
-// Invariants: equal keys mean equal bytes; a key is of the tile IR before it is lowered, so that a
-// hit costs neither lowering nor LLVM. Ownership: everything is in the unit's arena.
+// Invariants: equal keys mean equal bytes; a key is a hash of the tile IR before it is lowered, so
+// that a hit needs neither lowering nor LLVM. Ownership: everything is in the unit's arena.
 //
 //     HashKey key = code_key(arena, compiled, &options);
 //     if (!code_find(arena, services, &options, &key, &code)) code_make(…, &key, &code);
@@ -23,30 +23,30 @@
 #include "compile/pipeline/unit.h"
 #include "target/target.h"
 
-// What compilations of one context share.
+// The services that compilations of one context share.
 typedef struct CodeServices {
     Plugin *plugin;
-    const char *library;  // of the child's plugin; NULL: looked for
-    Cache *cache;         // NULL: nothing is kept
-    CubinMaker *cubin;    // of devices that take machine code; NULL: drivers compile PTX
+    const char *library;  // path for the child's plugin; NULL: it is searched
+    Cache *cache;         // NULL: nothing is stored
+    CubinMaker *cubin;    // for devices that take machine code; NULL: drivers compile PTX
     bool in_child;        // codegen runs in a process of its own
-    unsigned seconds;     // that a compilation may take (unit_begin); 0: any
+    unsigned seconds;     // time limit of a compilation (unit_begin); 0: none
 } CodeServices;
 
 typedef struct CodeOptions {
     CodeTarget target;
     uint32_t variant;  // of the metadata
     CodegenOutput output;
-    Str entry;                // the symbol; empty: by code_entry
+    Str entry;                // the symbol; empty: code_entry gives it
     bool lines;               // line tables
     bool file_names;          // asserts and prints name files without their folders
     uint32_t object_version;  // of AMD's code objects; 0: the code generator's choice
     PassOptions passes;
-    CodegenTimes *times;  // NULL: not kept
-    Remarks *remarks;     // of the code generator in this process; NULL: not made
+    CodegenTimes *times;  // NULL: no times
+    Remarks *remarks;     // of the code generator in this process; NULL: none
 } CodeOptions;
 
-// What a launch must know of the code beyond the metadata.
+// Facts about the code that a launch needs in addition to the metadata.
 typedef struct CodeNotes {
     Str entry;
     uint32_t scratch_bytes;
@@ -57,7 +57,7 @@ typedef struct CodeNotes {
 
 typedef struct Code {
     Str bytes;
-    const char *path;  // to a file that begins with them, for loaders; or NULL
+    const char *path;  // a file that begins with the bytes, for loaders; or NULL
     CodeNotes notes;
     bool cached;  // came from the disk
 } Code;
@@ -65,28 +65,31 @@ typedef struct Code {
 // A hash of the sources that make code (made by the build): part of every key.
 extern const char compile_stamp[];
 HashKey code_key(Arena *arena, const Compiled *compiled, const CodeOptions *options);
-// Of the kernel's name and what it is specialised to: letters, digits and '_'.
+// A symbol from the kernel's name and its specialisation: letters, digits and '_'.
 Str code_entry(Arena *arena, const IrFunc *func, uint32_t variant);
 
-// Only the disk is asked, for code of the options' target and output.
+// Looks only on disk, for code of the options' target and output.
 bool code_find(Arena *arena, const CodeServices *services, const CodeOptions *options,
                const HashKey *key, Code *code);
-// Keeps what devices load, and objects, on disk under the key (NULL, or other output: not kept).
+// Stores code for devices, and objects, on disk under the key. Nothing is stored if the key is NULL
+// or for other outputs.
 void code_keep(Unit *unit, const CodeServices *services, const CodeOptions *options,
                const HashKey *key, Code *code);
-// What a device loads: a shared object, or PTX for a driver.
+// The output that a device loads: a shared object, or PTX for a driver.
 CodegenOutput code_output(CodeTarget target);
-// Runs the code generator on lowered IR, in this process or in a child: the bytes of `code`, whose
-// notes are there. `ranges` of the lowered function, or NULL. False after reporting.
+// Runs the code generator on lowered IR, in this process or in a child. It sets the bytes of
+// `code`, whose notes must be set. `ranges` of the lowered function, or NULL. False after
+// reporting.
 bool code_generate(Unit *unit, const Compiled *compiled, const CodeOptions *options,
                    const CodeServices *services, IrRanges *ranges, Code *code);
-// What a file of a defect in this work says.
+// The description of this work in the file of a defect.
 Defect code_defect(const Unit *unit, const Compiled *compiled, const CodeOptions *options,
                    Str entry);
-// Machine code of the PTX that has this key, from the disk or made and kept. False after reporting.
+// Machine code from the PTX that has this key; taken from the disk, or made and stored. False after
+// reporting.
 bool code_cubin(Unit *unit, const CodeServices *services, const HashKey *key, Str ptx,
                 Cubin *cubin);
-// The metadata's variant with what the notes say.
+// Copies the facts in the notes to the metadata's variant.
 void code_note_variant(const CodeNotes *notes, MetaVariant *variant);
 
 CodeNotes code_notes_of(Arena *arena, const IrFunc *lowered, bool file_names);
