@@ -1,12 +1,12 @@
-// gpu_program_order: in which order the programs of a product run, so that those that run at once
-// want few different tiles and find them in the cache that all share.
+// gpu_program_order: orders the programs of a product such that those that run at the same time
+// need few different tiles and find them in the cache that all share.
 //
-// A grid's programs begin with dimension 0 running fastest: of a product whose rows come from it,
-// as many tiles of rows are wanted at once as programs run. In groups of TUNE_PROGRAM_GROUP along
-// dimension 0, with dimension 1 running next, they want that many and some tiles of columns
-// instead. Only where a product in a loop has one factor that program(0) chooses and not
-// program(1), and one the other way round: where both choose one (attention's queries), neighbours
-// share the other already.
+// By default dimension 0 of the grid runs fastest. In a product whose rows depend on it, the
+// programs that run at once then need as many tiles of rows as there are programs. In groups of
+// TUNE_PROGRAM_GROUP along dimension 0, with dimension 1 running next, they need that many, and
+// some tiles of columns. The pass does this only if a product in a loop has one factor that depends
+// on program(0) and not on program(1), and one that depends on program(1) only. If one factor
+// depends on both (attention's queries), neighbours share the other one already.
 #include "passes/gpu/gpu.h"
 #include "passes/gpu/tuning.h"
 #include "passes/passes.h"
@@ -33,7 +33,8 @@ static uint8_t operand_dims(const ProgramGroup *g, const IrOp *op) {
 
 static void walk(ProgramGroup *g, const IrBlock *block, bool in_loop);
 
-// The bounds choose the turn; each carried value is what it began as, or what a turn yields.
+// The counter depends on the bounds; each carried value depends on its initial value and on the
+// value that an iteration yields.
 static void walk_for(ProgramGroup *g, const IrOp *loop) {
     enum { BOUNDS = 3 };
     const IrBlock *body = loop->regions[0];
@@ -50,7 +51,7 @@ static void walk_for(ProgramGroup *g, const IrOp *loop) {
     walk(g, body, true);
 }
 
-// What any other op with regions computes depends on all that goes in or comes out of one.
+// The results of any other op with regions depend on all values that enter or leave a region.
 static void walk_regions(ProgramGroup *g, const IrOp *op, bool in_loop) {
     uint8_t dims = operand_dims(g, op);
     for (uint32_t i = 0; i < op->region_count; i++) {
@@ -66,7 +67,7 @@ static void walk_regions(ProgramGroup *g, const IrOp *op, bool in_loop) {
 
 static void judge(ProgramGroup *g, const IrOp *dot) {
     uint8_t a = dims_of(g, ir_operand(dot, 0)) & 3, b = dims_of(g, ir_operand(dot, 1)) & 3;
-    if ((a | b) != 3) return;  // a grid of one dimension, of those that count
+    if ((a | b) != 3) return;  // a grid of one dimension, counting only those that matter
     if (a & b)
         g->refused = true;
     else

@@ -1,4 +1,4 @@
-// gpu_pipeline: what a loop loads is under way before its step comes.
+// gpu_pipeline: prefetches a loop's loads, so that they are in flight before their step.
 //
 // By copies, with n = stages - 1 (one group of copies a step; groups of steps past the end are
 // empty):
@@ -12,15 +12,15 @@
 //                                                   }
 //                                                   gpu.wait {0}           of empty groups
 //
-// What is copied to has been read in the step before, which the barrier ends. In registers: the
-// value of the next step is loaded at the begin of a step, if there is one, and carried.
-// Addresses are computed anew for the step that is loaded, from the loop's counter and from what
-// other carried values (pointers that move) are some steps on, which is carried, too. Values are
-// loaded without a branch where a step past the end is outside of every view, by the counter alone;
-// copies have the condition in their masks, which costs less than not to know it; the last step in
-// registers loads what it has again, where that follows from the counter alone and nothing is
-// written.
-// Needs: level gpu, before gpu_fences. Keeps: every value; loads are done early only where the loop
+// The slot that is copied to was read in the step before, which the barrier ends.
+// In registers: the value of the next step is loaded at the beginning of a step, if there is one,
+// and carried. Addresses are recomputed for the step that is loaded, from the loop's counter and
+// from other carried values (moving pointers) some steps ahead, which are carried as well. Values
+// are loaded without a branch if the counter alone shows that a step past the end is outside of
+// every view. Copies have the condition in their masks, which costs less than a proof that it is
+// not needed. The last step in registers loads its own values again, if these follow from the
+// counter alone and nothing is written.
+// Needs: level gpu, before gpu_fences. Keeps: every value; loads are done early only if the loop
 // writes nothing that they may read.
 #include "passes/gpu/pipeline/pipeline_plan.h"
 
@@ -31,16 +31,17 @@
 
 typedef VEC(const IrOp *) Ops;
 
-// Loads of one kind, which are as many steps ahead.
+// Loads of one kind, which are the same number of steps ahead.
 typedef struct Pipelined {
     bool copies;
     uint32_t distance;
     VEC(const PipelineFeed *) feeds;
-    Ops ops;          // of the body: the loads and what they need
-    IrValue **ahead;  // the plan's carried values, so many steps on; before the loop, then within
-    IrValue **kept;   // by feed: the value, where it is not copied
-    uint32_t carried, carried_kept;  // where these are among the body's arguments
-    bool unasked;                    // a step past the end loads nothing by itself
+    Ops ops;          // of the body: the loads and the ops they need
+    IrValue **ahead;  // the plan's carried values, that many steps ahead; before the loop, then
+                      // within
+    IrValue **kept;   // by feed: the value, if it is not copied
+    uint32_t carried, carried_kept;  // the positions of these among the body's arguments
+    bool unasked;                    // a step past the end loads nothing anyway
 } Pipelined;
 
 typedef struct Pipeline {
@@ -53,11 +54,11 @@ typedef struct Pipeline {
     IrBlock *body;
     IrValue *lo, *hi;
     int64_t step, least_hi;
-    bool writes;  // something in the body changes memory
+    bool writes;  // an op in the body changes memory
     Ops advance;
     VEC(IrValue *) more;  // carried values that are new
     IrValue **rings;      // by feed of the copies
-    uint32_t read;        // argument of the body: the slot whose turn it is; after it the last one
+    uint32_t read;        // argument of the body: the current slot; the last one is after it
 } Pipeline;
 
 static IrValue *const_i64(Pipeline *p, int64_t n) { return ir_const_int(&p->b, DTYPE_I64, n); }
@@ -79,8 +80,8 @@ static IrValue *slot(Pipeline *p, IrValue *ring, IrValue *at) {
 
 // ---- steps to come ------------------------------------------------------------------------------
 
-// The counter is below it where the step j further on is one of the loop's: hi - j*step, where that
-// is a number; below the least one nothing is.
+// The counter is below it if the step j further on is one of the loop's: hi - j*step, if that is a
+// number; nothing is below the least number.
 static IrValue *bound_of(Pipeline *p, uint32_t j) {
     if (j == 0) return p->hi;
     int64_t ahead = (int64_t)j * p->step, known;
@@ -117,7 +118,7 @@ static void clone_all(Pipeline *p, const Ops *ops, Map *map) {
     for (size_t i = 0; i < ops->count; i++) ir_clone(&p->b, ops->data[i], map, p->scratch);
 }
 
-// What the values that are ahead become at the next step.
+// The values that are ahead, as they are at the next step.
 static void advance(Pipeline *p, Pipelined *e, IrValue *counter) {
     Map map = map_of(p, counter, e->ahead);
     clone_all(p, &p->advance, &map);
@@ -129,8 +130,8 @@ static void advance(Pipeline *p, Pipelined *e, IrValue *counter) {
 
 // ---- a step's loads -----------------------------------------------------------------------------
 
-// Is all that it loads outside of its view once the loop's counter is at its end? What is marked as
-// inside must not depend on the counter.
+// Is everything that it loads outside of its view once the loop's counter is at its end? Dimensions
+// that are marked as inside must not depend on the counter.
 static bool ends_with_loop(const Pipeline *p, const IrOp *op) {
     if (op->code != IR_VIEW_LOAD || !p->hi->def || p->hi->def->code != IR_EXTENT) return false;
     const IrParam *param = &p->func->params.data[ir_operand(op, 0)->index];
@@ -173,7 +174,7 @@ static void copy_feed(Pipeline *p, const PipelineFeed *feed, IrValue *ring, IrVa
     p->b.span = here.span;
 }
 
-// What is carried past the end: a value that nobody uses.
+// The value carried past the end: it is not used.
 static IrValue *nothing(Pipeline *p, const IrType *type) {
     if (type->kind == IR_TILE) return ir_const_bits(&p->b, type, 0);
     const IrType *bits = ir_tile(p->func->module, DTYPE_U64, type->rank, type->shape);
@@ -181,7 +182,7 @@ static IrValue *nothing(Pipeline *p, const IrType *type) {
     return ir_bitcast(&p->b, ir_const_bits(&p->b, bits, 0), type);
 }
 
-// The values of the step so many on; with `at` they are copied to that slot.
+// The values of the step that many steps ahead; with `at` they are copied to that slot.
 static IrValue **step_values(Pipeline *p, const Pipelined *e, IrValue *counter, uint32_t steps,
                              IrValue *at) {
     IrValue **values = arena_new(p->scratch, IrValue *, e->feeds.count + 1);
@@ -194,8 +195,8 @@ static IrValue **step_values(Pipeline *p, const Pipelined *e, IrValue *counter, 
     return values;
 }
 
-// If there is such a step. Its counter is computed where `on` holds, so that it is known to be
-// below the loop's end.
+// Under the condition that there is such a step. Its counter is computed where `on` holds, so that
+// it is known to be below the loop's end.
 static void load_if(Pipeline *p, Pipelined *e, IrValue *counter, uint32_t steps, IrValue *on,
                     IrValue *at) {
     IrBuilder here, inside;
@@ -215,8 +216,8 @@ static void load_if(Pipeline *p, Pipelined *e, IrValue *counter, uint32_t steps,
     for (size_t i = 0; i < results; i++) e->kept[i] = ir_result(op, (uint32_t)i);
 }
 
-// Copies to slot `at` what the step so many on is to load; or, `at` NULL, loads it: e->kept. Where
-// a step past the end loads nothing anyway, nothing asks whether there is one.
+// Copies the loads of the step that many steps ahead to slot `at`; or, with `at` NULL, loads them:
+// e->kept. If a step past the end loads nothing anyway, there is no test.
 static void load_step(Pipeline *p, Pipelined *e, IrValue *counter, uint32_t steps, IrValue *on,
                       IrValue *at) {
     if (e->unasked) {
@@ -305,8 +306,8 @@ static void load_ahead(Pipeline *p, Pipelined *e, IrValue *bound) {
         load_step(p, e, counter, e->distance, on, at);
         return;
     }
-    // The last step loads its own once more: a branch would hold up what stands around it. Where
-    // the loop writes, those may be what it writes.
+    // The last step loads its own values once more: a branch would delay the code around it. If the
+    // loop writes, the loads may read what it writes.
     IrValue *next = some_steps_on(p, counter, e->distance);
     e->kept = step_values(p, e, ir_ternary(&p->b, IR_SELECT, on, next, counter), 0, NULL);
 }
@@ -318,7 +319,7 @@ static void yield_more(Pipeline *p, Pipelined *e) {
         ir_add_operand(p->body->last, e->kept[i]);
 }
 
-// The next slot, without a division; what is read now is filled next.
+// The next slot, without a division; the slot that is read now is filled next.
 static void yield_slots(Pipeline *p, uint32_t stages) {
     IrValue *read = p->body->args[p->read];
     IrValue *next = ir_binary(&p->b, IR_ADD, read, place(p, 1));
@@ -335,7 +336,7 @@ static IrValue *read_place(Pipeline *p, IrValue *at, const Layout *wanted) {
     return ir_result(ir_op(&p->b, IR_GPU_READ, 1, &at, 1, &t, 0, NULL), 0);
 }
 
-// The place as that of the permuted tile, so that products read their factors from it.
+// The slot becomes one of the permuted tile, so that products read their factors from it.
 static void read_permuted(Pipeline *p, IrOp *op, IrValue *at) {
     const IrType *x = op->results[0].type;
     uint32_t order[IR_MAX_RANK];
@@ -487,8 +488,8 @@ bool pass_gpu_pipeline(IrFunc *f, PassContext *context) {
     if (!is_for_it(f)) return false;
     Ops loops = {0};
     loops_in(ir_body(f), context->scratch, &loops);
-    // What is known of the function holds until a loop is changed; what is found out of one loop
-    // goes with it.
+    // Facts about the function hold until a loop is changed; those found about one loop are dropped
+    // after it.
     ArenaMark before = arena_mark(context->scratch), known_by = before;
     GpuFacts facts = {0};
     bool stale = true;

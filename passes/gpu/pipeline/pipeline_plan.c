@@ -1,4 +1,4 @@
-// What of a loop is done early, and how.
+// Decides which loads of a loop are prefetched, and how.
 #include "passes/gpu/pipeline/pipeline_plan.h"
 
 #include <stdio.h>
@@ -18,12 +18,13 @@ typedef struct PipelinePlanner {
     IrBlock *body;
     bool product, asserts;
     VEC(const IrOp *) writes;
-    uint32_t carried, registers;  // words of a thread: of the loop's values, of what is kept
+    uint32_t carried, registers;  // 32-bit words per thread: of the loop's values, of the values
+                                  // kept
 } PipelinePlanner;
 
 static bool is_load(const IrOp *op) { return op->code == IR_VIEW_LOAD || op->code == IR_LOAD; }
 
-// What passes say of a load names what it reads.
+// Remarks of passes about a load name the parameter it reads.
 static void say(const PipelinePlanner *p, const IrOp *op, Reason reason, RemarkNumbers numbers) {
     char what[96];
     if (!p->context->remarks) return;
@@ -35,7 +36,7 @@ static void say(const PipelinePlanner *p, const IrOp *op, Reason reason, RemarkN
 
 // ---- the loop -----------------------------------------------------------------------------------
 
-// Looks at all of it; false: it holds a loop.
+// Visits everything in the loop; false: it contains another loop.
 static bool survey(PipelinePlanner *p, const IrBlock *block) {
     bool flat = true;
     for (const IrOp *op = block->first; op; op = op->next) {
@@ -58,7 +59,7 @@ static bool loads_tiles(const IrBlock *block) {
     return false;
 }
 
-// Why nothing of it can be early; REASONS: it can.
+// The reason why no load of the loop can be early; REASONS: there is none.
 static Reason loop_reason(PipelinePlanner *p) {
     const IrOp *loop = p->plan->loop;
     int64_t step;
@@ -78,7 +79,7 @@ static Reason loop_reason(PipelinePlanner *p) {
 
 static bool needs(PipelinePlanner *p, const IrValue *v, bool *marks, bool pure);
 
-// A value that goes round: what it is some steps on follows from what it is now.
+// A carried value: its value some steps ahead follows from its current one.
 static bool needs_carried(PipelinePlanner *p, const IrValue *arg) {
     PipelinePlan *plan = p->plan;
     if (arg->index == 0) return true;
@@ -88,8 +89,8 @@ static bool needs_carried(PipelinePlanner *p, const IrValue *arg) {
     return needs(p, ir_operand(p->body->last, arg->index - 1), plan->advances, true);
 }
 
-// A store of what the step has loaded from there before it, or from other elements: then no step
-// writes what a later one loads.
+// A store to elements that the step has loaded before, or to others: no step then writes elements
+// that a later step loads.
 static bool writes_own_step(const PipelinePlanner *p, const IrOp *store, const IrOp *load) {
     const Iterations iterations = {p->func, p->facts->ranges};
     if (store->code != IR_VIEW_STORE || store->block != p->body || load->block != p->body)
@@ -120,7 +121,7 @@ static bool moves(const PipelinePlanner *p, const IrOp *op, bool pure) {
     return !pure && is_load(op) && !p->asserts && memory_reason(p, op) == REASONS;
 }
 
-// Marks what the value follows from within the loop; `pure`: not from memory.
+// Marks the values within the loop that the value depends on; `pure`: not from memory.
 static bool needs(PipelinePlanner *p, const IrValue *v, bool *marks, bool pure) {
     if (!v || rewrite_defined_outside(v, p->plan->loop)) return true;
     if (v->block == p->body) return needs_carried(p, v);
@@ -150,7 +151,7 @@ static bool follows(PipelinePlanner *p, PipelineFeed *feed) {
     return false;
 }
 
-// Loads that would be faults where the program does not come to them.
+// Loads that might fault if the program does not reach them.
 static bool is_checked(const IrOp *load) {
     if (load->code != IR_VIEW_LOAD) return false;
     const IrAttr *inside = ir_attr(load, IR_ATTR_INSIDE);
@@ -159,7 +160,7 @@ static bool is_checked(const IrOp *load) {
     return true;
 }
 
-// Why a load must stay; REASONS: it may be early.
+// The reason why a load must stay; REASONS: it may be early.
 static Reason load_reason(PipelinePlanner *p, PipelineFeed *feed) {
     const IrOp *load = feed->load;
     if (load->block != p->body) return REASON_PIPELINE_CONDITION;
@@ -199,8 +200,8 @@ bool pipeline_use(const IrUse *use, Layout *wanted) {
 
 // ---- by copies ----------------------------------------------------------------------------------
 
-// A memory in which lie side by side what a copy brings at once and, in each place, what a load of
-// `wanted` takes, of 4 bytes at least: wide loads first, which may want another order.
+// A memory in which the elements of one copy are contiguous, and, at each place, those of a load of
+// `wanted`, at least 4 bytes. Wide loads are tried first; they may need another order.
 static bool memory_for(PipelinePlanner *p, PipelineFeed *feed, const Layout *wanted,
                        uint32_t vector) {
     const IrType *type = feed->load->results[0].type;
@@ -217,7 +218,7 @@ static bool memory_for(PipelinePlanner *p, PipelineFeed *feed, const Layout *wan
     return false;
 }
 
-// One in which what a warp's lanes copy lies in a row.
+// A memory in which the elements that a warp's lanes copy are consecutive.
 static bool direct_memory_for(PipelinePlanner *p, PipelineFeed *feed, const Layout *wanted) {
     GpuDirect direct;
     if (!gpu_direct(p->func, p->facts, feed->load, wanted, &direct)) return false;
@@ -262,7 +263,7 @@ static bool is_copied(const PipelinePlan *plan, const IrValue *v) {
     return false;
 }
 
-// Through shared memory, beside what is copied.
+// The bytes through shared memory, in addition to the copies.
 static uint64_t moved_bytes(const PipelinePlan *plan, const IrOp *op) {
     uint64_t bytes = 0;
     bool product = op->code == IR_DOT, converts = op->code == IR_GPU_CONVERT;
@@ -279,7 +280,7 @@ static uint64_t moved_bytes(const PipelinePlan *plan, const IrOp *op) {
     return bytes;
 }
 
-// What else of a step is in shared memory, at most: one op after the other.
+// An upper bound on the other shared memory of a step: one op after the other.
 static uint64_t other_bytes(const PipelinePlan *plan, const IrBlock *block) {
     uint64_t most = 0;
     for (const IrOp *op = block->first; op; op = op->next) {
@@ -300,7 +301,7 @@ static uint64_t ring_bytes(const PipelinePlan *plan) {
     return bytes;
 }
 
-// As many stages as are asked for and shared memory has room for; 0: not even two.
+// The number of stages that the option asks for and that fit in shared memory; 0: not even two.
 static uint32_t stages_that_fit(const PipelinePlanner *p) {
     uint32_t stages = p->func->stages ? (uint32_t)p->func->stages : TUNE_STAGES;
     uint64_t room = p->facts->machine->shared_bytes, step = ring_bytes(p->plan);
@@ -336,7 +337,7 @@ static void drop(PipelinePlan *plan, size_t i) {
     plan->feeds.count--;
 }
 
-// In registers, for a reason that it is not copied; false: there are too few.
+// Prefetches into registers, for the reason that it is not copied; false: there are too few.
 static bool keep_in_registers(PipelinePlanner *p, PipelineFeed *feed, Reason reason) {
     uint32_t words = pipeline_words(feed->load->results[0].type);
     feed->copied = false;
@@ -351,7 +352,9 @@ static bool keep_in_registers(PipelinePlanner *p, PipelineFeed *feed, Reason rea
 
 static void plan_load(PipelinePlanner *p, IrOp *load) {
     PipelineFeed feed = {.load = load};
-    if (!spread_is_tile(&load->results[0])) return;  // all threads load a scalar, and have it soon
+    if (!spread_is_tile(&load->results[0]))
+        return;  // a scalar: all threads load it, and it
+                 // arrives soon
     Reason reason = load_reason(p, &feed);
     if (reason != REASONS) {
         say(p, load, reason, REMARK(0));

@@ -1,15 +1,15 @@
-// gpu_sink_loads: what a loop loads for its next step is loaded when this step's has been used.
+// gpu_sink_loads: the loads for a loop's next step move after the last use of this step's values.
 //
-// A pipelined load carries the value of the next step beside this step's, which goes to shared
-// memory: between the load and there both need registers, and the new value is copied to where the
-// old one was. So the load moves behind the last use, and behind the barrier that follows it: most
-// of the step, its products, is still to come.
-// Needs: places and barriers as they stay. Keeps: every effect and value; a load passes what
-// touches shared memory, its barriers, and nothing that writes other memory.
+// A pipelined load carries the value of the next step at the same time as this step's, which goes
+// to shared memory: between the load and that point both need registers, and the new value is
+// copied to the registers of the old one. So the load moves after the last use, and after the
+// barrier that follows it; most of the step, its products, comes later. Needs: final places and
+// barriers. Keeps: every effect and value; a load moves past ops that access shared memory, and
+// their barriers, but past nothing that writes other memory.
 #include "passes/gpu/gpu.h"
 #include "passes/passes.h"
 
-// Is the value, or some of it, the result?
+// Is the value, or a part of it, the result?
 static bool forwards_operand(const IrOp *op) {
     switch (op->code) {
     case IR_VEC_SHUFFLE:
@@ -32,13 +32,13 @@ static bool comes_before(const IrOp *a, const IrOp *b) {
     return false;
 }
 
-// The last op of the block that takes the value; NULL: none.
+// The last op of the block that uses the value; NULL: none.
 static const IrOp *last_use(const IrValue *v, const IrBlock *block, uint32_t depth) {
     enum { DEEPEST = 4 };
     const IrOp *last = NULL;
     for (const IrUse *use = v->uses; use; use = use->next) {
         const IrOp *user = in_block(use->user, block);
-        if (user && user->block->last == user) user = NULL;  // carried on as it is
+        if (user && user->block->last == user) user = NULL;  // carried on unchanged
         if (user && user == use->user && forwards_operand(user) && depth < DEEPEST) {
             const IrOp *further = last_use(&user->results[0], block, depth + 1);
             if (further) user = further;
@@ -48,7 +48,7 @@ static const IrOp *last_use(const IrValue *v, const IrBlock *block, uint32_t dep
     return last;
 }
 
-// May a load of other memory pass it?
+// May a load of other memory move past it?
 static bool passes_by(const IrOp *op) {
     bool elsewhere;
     for (uint32_t r = 0; r < op->region_count; r++)
@@ -67,8 +67,8 @@ static bool passes_by(const IrOp *op) {
     return false;
 }
 
-// The op before which the load may stand, not before `last` and the barrier that follows it; NULL:
-// it stays.
+// The op before which the load may stand, at the earliest after `last` and the barrier that follows
+// it; NULL: it stays.
 static IrOp *place_behind(const IrOp *load, const IrOp *last) {
     const IrOp *at = load;
     for (; at && at != last; at = at->next)
@@ -87,7 +87,7 @@ static bool is_single_load(const IrValue *v, const IrBlock *block) {
            !gpu_piece_of(ir_operand(v->def, 0), &elsewhere) && elsewhere;
 }
 
-// Loads, each of them for this value only, and what packs them.
+// Is the value loaded? It consists of loads that only this value uses, and of ops that pack them.
 static bool is_loaded(const IrValue *v, const IrBlock *block) {
     if (is_single_load(v, block)) return true;
     if (!v->def || v->def->code != IR_THREAD_PACK || v->def->block != block || !has_one_use(v))
@@ -97,7 +97,7 @@ static bool is_loaded(const IrValue *v, const IrBlock *block) {
     return true;
 }
 
-// Of the loads of such a value, the one that stands first.
+// The first load in the block, of the loads of such a value.
 static const IrOp *first_load(const IrValue *v) {
     const IrOp *first = v->def->code == IR_THREAD_PACK ? ir_operand(v->def, 0)->def : v->def;
     for (uint32_t i = 1; v->def->code == IR_THREAD_PACK && i < v->def->operand_count; i++)
@@ -111,7 +111,7 @@ static bool move(IrValue *next, const IrValue *carried, const IrBlock *block) {
     bool packed = next->def->code == IR_THREAD_PACK;
     IrOp *place = last ? place_behind(first_load(next), last) : NULL;
     if (!place) return false;
-    for (uint32_t i = 0; packed && i < next->def->operand_count; i++)  // upwards none moves
+    for (uint32_t i = 0; packed && i < next->def->operand_count; i++)  // no op moves upwards
         if (!comes_before(ir_operand(next->def, i)->def, place)) return false;
     for (uint32_t i = 0; packed && i < next->def->operand_count; i++)
         ir_move_before(ir_operand(next->def, i)->def, place);
@@ -132,7 +132,8 @@ static bool in_loops(IrBlock *block) {
 }
 
 bool pass_gpu_sink_loads(IrFunc *f, PassContext *context) {
-    context->keeps_ranges = true;  // loads and packs only move: nothing is known of what they give
+    context->keeps_ranges = true;  // loads and packs only move: ir_ranges has no facts about their
+                                   // results
     if (!f->is_kernel || !ir_body(f) || f->level != IR_LEVEL_THREAD) return false;
     return in_loops(ir_body(f));
 }

@@ -1,16 +1,16 @@
-// gpu_stage_factors: factors that a loop does not change lie in shared memory.
+// gpu_stage_factors: factors that a loop does not change are kept in shared memory.
 //
-// A product of the matrix unit takes its factors a fragment at a time, and brings them through
-// shared memory where they are spread otherwise. One that was made before the loop goes there once
-// instead of in each step. One that is spread as fragments are, as the queries of attention, would
-// fill registers of every thread for all of the loop; where those are few, its fragments come from
-// shared memory when they are wanted.
+// A product of the matrix unit reads its factors fragment by fragment, through shared memory if
+// they have another layout. A factor computed before the loop goes there once instead of in each
+// step. A factor in the layout of fragments, such as the queries of attention, would fill registers
+// of every thread during the whole loop; if registers are few, its fragments come from shared
+// memory when they are needed.
 //
-// Needs: level gpu, after gpu_pipeline, whose places come first. Keeps: every value.
-// How: what is spread as fragments are is kept by need: at each product the registers of all tiles
-// that live then are counted (ir/analysis/analysis.h): what else is elementwise may be computed a
-// few elements at a time. Where they are more than Machine.tile_registers, one factor after the
-// other is kept until they are not, as far as shared memory has room.
+// Needs: level gpu, after gpu_pipeline, which gets shared memory first. Keeps: every value.
+// How: factors in the layout of fragments are kept only if necessary. At each product, the
+// registers of all live tiles are counted (ir/analysis/analysis.h); other elementwise values may be
+// computed a few elements at a time. If there are more than Machine.tile_registers, one factor
+// after the other is kept, until there are not, as far as shared memory has room.
 #include "passes/gpu/pipeline/pipeline_plan.h"
 #include "passes/gpu/tuning.h"
 #include "passes/passes.h"
@@ -19,8 +19,9 @@ typedef struct Staging {
     IrFunc *func;
     PassContext *context;
     const IrLiveness *live;
-    uint32_t *registers;  // of a thread, by value: 32 bits each
-    uint32_t *words;      // by position: how many of a thread begin there, less those that end
+    uint32_t *registers;  // per thread, by value: 32 bits each
+    uint32_t *words;      // by position: registers per thread that become live there, less those
+                          // that die
     bool *products;       // by position
     uint32_t positions;
     uint64_t places;  // bytes of shared memory
@@ -29,7 +30,7 @@ typedef struct Staging {
 
 // ---- registers that tiles take ------------------------------------------------------------------
 
-// What comes of threads' numbers and of scalars is made where it is wanted.
+// Values computed from thread ids and scalars are recomputed where they are needed.
 static bool is_made_anew(const Staging *k, const IrOp *op) {
     SpreadRule rule = spread_rule(op);
     if (op->code == IR_CONST || op->code == IR_IOTA) return true;
@@ -45,11 +46,12 @@ static uint32_t registers_of(const Staging *k, const IrValue *v) {
     if (v->def && is_made_anew(k, v->def)) return 0;
     uint32_t own = pipeline_words(v->type);
     if (!v->def || spread_rule(v->def) != SPREAD_SHAPE) return own;
-    uint32_t from = k->registers[ir_operand(v->def, 0)->id];  // the same ones by other names
+    uint32_t from = k->registers[ir_operand(v->def, 0)->id];  // renamed only
     return from < own ? from : own;
 }
 
-// What a loop loads for its next step is loaded when this step's has been used (gpu_sink_loads).
+// The loads for a loop's next step are moved after the last use of this step's values
+// (gpu_sink_loads).
 static uint32_t begin_of(const Staging *k, const IrValue *v) {
     uint32_t begin = ir_live_begin(k->live, v), end;
     const IrUse *use = v->uses;
@@ -77,7 +79,7 @@ static void count_block(Staging *k, const IrBlock *block) {
     }
 }
 
-// The most that live at a product while the value does.
+// The most registers that are live at a product while the value is.
 static uint32_t most_beside(const Staging *k, const IrValue *v) {
     uint32_t live = 0, most = 0;
     for (uint32_t at = 0; at < k->positions; at++) {
@@ -96,7 +98,7 @@ static bool is_in_inner_loop(const IrOp *op, const IrBlock *home) {
     return false;
 }
 
-// Taken by products of the matrix unit alone, all in one layout, in some loop that it comes before.
+// Is the value used by products of the matrix unit alone, all in one layout, in some loop after it?
 static bool is_factor(const IrValue *v, Layout *wanted) {
     Layout other;
     bool turned = false;
@@ -111,7 +113,7 @@ static bool is_factor(const IrValue *v, Layout *wanted) {
     return turned;
 }
 
-// The last op of the value's own block that takes it, or holds what does.
+// The last op of the value's own block that uses it, or contains a use.
 static const IrOp *last_of(const IrValue *v) {
     const IrOp *last = v->def;
     for (const IrUse *use = v->uses; use; use = use->next) {
@@ -123,15 +125,15 @@ static const IrOp *last_of(const IrValue *v) {
     return last;
 }
 
-// Of a tile that has no place in shared memory.
+// The size of a tile that is not in shared memory yet.
 static uint64_t tile_bytes(const IrValue *v) {
     if (!spread_is_tile(v) || spread_is_memory(v)) return 0;
     if (v->def && v->def->code == IR_GPU_READ) return 0;
     uint32_t size = ir_elem_size(v->type);
-    return (uint64_t)v->type->count * (size > 2 ? size : 2);  // bytes may be made halves of
+    return (uint64_t)v->type->count * (size > 2 ? size : 2);  // bytes may be converted to halves
 }
 
-// Of sorts, prints, atomics each has a need of its own.
+// Sorts, prints and atomics each need memory of their own.
 static bool has_own_need(const IrOp *op) {
     switch (op->code) {
     case IR_SORT:
@@ -154,8 +156,8 @@ static bool has_own_need(const IrOp *op) {
     return effect != IR_EFFECT_PURE && effect != IR_EFFECT_END && spread_rule(op) != SPREAD_CONTROL;
 }
 
-// What goes through shared memory at an op and within, at most, but for a factor that is kept: what
-// warps and lanes exchange is a part of the operands.
+// An upper bound on the shared memory that an op and its regions need, without the factor that is
+// kept: the values that warps and lanes exchange are a part of the operands.
 static uint64_t moved_at(const IrOp *op, const IrValue *kept) {
     uint64_t most = TUNE_SHARED_SPARE;
     bool exchanges = op->code == IR_DOT || op->code == IR_GPU_CONVERT || op->code == IR_GATHER ||
@@ -172,7 +174,7 @@ static uint64_t moved_at(const IrOp *op, const IrValue *kept) {
     return most;
 }
 
-// From behind an op to the last one, at most.
+// An upper bound from after an op to the last one.
 static uint64_t moved_between(const IrOp *first, const IrOp *last, const IrValue *kept) {
     uint64_t most = 0;
     for (const IrOp *op = first; op != last; op = op->next) {
@@ -223,7 +225,7 @@ static void stage_factor(Staging *k, IrOp *op, const Layout *wanted) {
     const Machine *machine = k->context->machine;
     uint32_t most = most_beside(k, v), registers = k->registers[v->id];
     uint64_t bytes = (uint64_t)v->type->count * ir_elem_size(v->type);
-    // Directly behind what makes it, so that a load may become a copy.
+    // Directly after the op that computes it, so that a load may become a copy.
     const IrOp *last = last_of(v), *first = x->def && x->def->block == op->block ? x->def : op;
     GpuTrip trip;
     LayoutSide store = {.layout = x->type->layout}, load = {.layout = wanted};
@@ -239,7 +241,7 @@ static void stage_factor(Staging *k, IrOp *op, const Layout *wanted) {
     IrBuilder b = ir_builder_at_end(op->block);
     b.before = first->next;
     b.span = op->span;
-    IrBuilder after = b;  // from where on something else may have the place
+    IrBuilder after = b;  // from here on something else may use the memory
     after.before = last->next;
     wait_for_all(&after);
     read_at_uses(k, v, make_place(k, &b, x, &trip.way.memory), wanted);

@@ -1,18 +1,18 @@
-// gpu_barriers: who lowers to shared memory puts a barrier wherever one might be needed. Of these
-// only such stay as are: the last one before an access that meets what came before the barrier, a
-// read what was written, a write what was read or written, at places that overlap.
+// gpu_barriers: lowering puts a barrier of shared memory wherever one might be needed; this pass
+// removes the redundant ones. The last barrier stays before an access that conflicts with an access
+// before the barrier: a read with a write, a write with a read or a write, at places that overlap.
 //
-// How: walking in order, what was touched since the last barrier that stays is kept, with the
-// number of barriers met by then (its epoch). Between two accesses with no barrier of the
-// lowering's between them none is needed. Loops are walked again with what their end leaves until
-// nothing is added; a barrier that one of their steps needs for what came before the loop only goes
-// there. A barrier for global memory serves shared memory, too; it stays where global
-// memory was touched since the last barrier that does. Where only one of shared memory came since,
-// that one becomes one for global memory in its place.
+// How: walking in order, the accesses since the last barrier that stays are kept, with the number
+// of barriers up to then (the epoch). Two accesses without a barrier of the lowering between them
+// do not need one. Loops are walked again with the accesses that are open at their end until
+// nothing is added. A barrier in a loop that only the accesses before the loop need is moved to
+// before the loop. A barrier for global memory serves shared memory as well; it stays if global
+// memory was accessed since the last barrier that serves it. If only a barrier of shared memory
+// came since, that one becomes one for global memory instead.
 //
-// What thread.copy writes goes on past barriers until all copies have been waited for: to the
-// places of other pieces; of its own the lowering takes care. A wait for all copies goes if nothing
-// that follows touches shared memory.
+// The writes of thread.copy continue past barriers until all copies have been waited for. For
+// places of other pieces this pass handles them; within its own piece, the lowering does. A wait
+// for all copies is removed if no later op accesses shared memory.
 #include "passes/gpu/gpu.h"
 #include "passes/passes.h"
 
@@ -20,16 +20,16 @@ typedef enum TouchKind {
     OF_SHARED,
     UNDER_WAY,  // a copy to shared memory, until it has been waited for
     OF_GLOBAL,
-    BEHIND  // of global memory, before a barrier that is for shared memory only
+    BEHIND  // of global memory, before a barrier for shared memory only
 } TouchKind;
 
-// An access: the piece of shared memory, or NULL when it is not known which.
+// An access: the piece of shared memory, or NULL if it is unknown.
 typedef struct BarrierTouch {
     const IrOp *piece;
     TouchKind kind;
     bool writes;
     uint32_t epoch;
-    const IrOp *by;  // of global memory: what touches it, or the barrier behind it
+    const IrOp *by;  // of global memory: the op that accesses it, or the barrier after it
 } BarrierTouch;
 typedef VEC(BarrierTouch) Touches;
 
@@ -37,10 +37,12 @@ typedef struct Barriers {
     Arena *scratch;
     const IrRanges *ranges;
     uint32_t epoch;
-    VEC(const IrOp *) kept, widened;  // that stay; that become ones for global memory
-    VEC(IrOp *) made;                 // of those that stay: not the lowering's
+    VEC(const IrOp *)
+    kept, widened;     // the barriers that stay; those that become ones for global
+                       // memory
+    VEC(IrOp *) made;  // of those that stay: not from the lowering
     bool added;
-    // A walk that adds none: without one of those made, does an access meet another?
+    // A walk that adds no barriers: without this one, do accesses conflict?
     const IrOp *without;
     bool met;
 } Barriers;
@@ -76,7 +78,7 @@ static bool touches_operand(const IrOp *op, uint32_t i) {
     return i == 0 && (effect == IR_EFFECT_READ || effect == IR_EFFECT_WRITE);
 }
 
-// What the op touches by its i-th operand.
+// The memory that the op accesses through its i-th operand.
 static bool touch_of(const Barriers *b, const IrOp *op, uint32_t i, BarrierTouch *touch) {
     if (!touches_operand(op, i)) return false;
     bool elsewhere, writes = ir_op_info(op->code)->effect == IR_EFFECT_WRITE;
@@ -134,7 +136,8 @@ static bool says_entered(const Barriers *b, const IrOp *loop, const IrValue *con
            ir_provably_le(b->ranges, def, high, 0, ir_operand(loop, 1));
 }
 
-// Did the access not happen when the loop had no step? So it is with what is fetched for the first.
+// Did the access not happen if the loop had no step? That is so for copies that the first step
+// needs.
 static bool only_if_entered(const Barriers *b, const IrOp *loop, const BarrierTouch *touch) {
     if (!touch->by) return false;
     uint32_t at = touch->by->code == IR_THREAD_LOAD ? 1 : 2;
@@ -144,7 +147,7 @@ static bool only_if_entered(const Barriers *b, const IrOp *loop, const BarrierTo
     return mask && says_entered(b, loop, mask);
 }
 
-// Does the loop count upwards, until it is at its end?
+// Does the loop count upwards to its end?
 static bool counts_up(const Barriers *b, const IrOp *loop) {
     if (loop->code != IR_FOR || ir_attr_int(loop, IR_ATTR_DOWN) || ir_attr_int(loop, IR_ATTR_EXIT))
         return false;
@@ -152,7 +155,7 @@ static bool counts_up(const Barriers *b, const IrOp *loop) {
     return step.known && step.min > 0;
 }
 
-// What comes past a loop that has no step.
+// The accesses that remain after a loop that has no step.
 static void add_passed(Barriers *b, const IrOp *loop, Touches *out, const Touches *before) {
     bool up = counts_up(b, loop);
     if (up && ir_provably_le(b->ranges, loop, ir_operand(loop, 0), 1, ir_operand(loop, 1))) return;
@@ -171,7 +174,7 @@ static void walk_steps(Barriers *b, IrOp *op, Touches *touches) {
         end = (Touches){0};
         for (uint32_t r = 0; r < op->region_count; r++) {
             walk(b, op->regions[r], &state);
-            if (r == 0) add_all(b, &end, &state);  // a while ends behind its condition
+            if (r == 0) add_all(b, &end, &state);  // a while ends after its condition
         }
         again = b->added;
         size_t known = begin.count;
@@ -241,7 +244,7 @@ static bool is_global(const Barriers *b, const IrOp *barrier) {
            has_op(b->widened.data, b->widened.count, barrier);
 }
 
-// What a barrier orders.
+// Applies a barrier: removes the accesses that it orders.
 static void settle(Barriers *b, const IrOp *barrier, Touches *touches) {
     size_t left = 0;
     bool behind = false;
@@ -254,7 +257,7 @@ static void settle(Barriers *b, const IrOp *barrier, Touches *touches) {
         add(b, touches, (BarrierTouch){.kind = BEHIND, .by = barrier});
 }
 
-// A barrier for global memory that goes: those that the accesses are behind of serve for it.
+// A barrier for global memory is removed: the barriers after the accesses serve instead.
 static void widen(Barriers *b, Touches *touches) {
     size_t left = 0;
     for (size_t i = 0; i < touches->count; i++) {
@@ -292,8 +295,8 @@ static void visit_global(Barriers *b, const IrOp *op, Touches *touches) {
     add(b, touches, (BarrierTouch){.kind = OF_GLOBAL, .writes = true, .by = op});
 }
 
-// A barrier before the op, and a wait for all copies where what is met is one under way: through
-// pointers that anything may be behind.
+// Puts a barrier before the op, and a wait for all copies if the conflict is with a copy in flight:
+// through pointers, any memory may be accessed.
 static void order(Barriers *b, IrOp *op, bool under_way, Touches *touches) {
     IrBuilder builder = ir_builder_before(op);
     builder.span = op->span;
@@ -370,7 +373,7 @@ static bool touches_shared(const Barriers *b, const IrOp *op) {
     return false;
 }
 
-// May anything that comes after the op touch shared memory?
+// May any op after this one access shared memory?
 static bool shared_follows(const Barriers *b, const IrOp *op) {
     for (const IrOp *at = op->next; at; at = at->next)
         if (touches_shared(b, at)) return true;

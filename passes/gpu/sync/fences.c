@@ -1,11 +1,11 @@
-// gpu_fences: a program means its accesses to happen one after the other; its threads are not in
-// step. Where an access may meet an element that another thread of the program touched before it,
-// and one of the two writes, a gpu.barrier stands between them.
+// gpu_fences: the accesses of a program happen one after the other, but its threads do not run in
+// step. If an access may touch an element that another thread of the program accessed before it,
+// and one of the two writes, a gpu.barrier is put between them.
 //
 // How: walking in order, the accesses since the last barrier are kept; loops are walked again with
-// what their end leaves, until no barrier is added. Two accesses of the same elements by the same
-// layout are each thread's own affair; of different turns of a loop they are, where turns touch the
-// same elements, or others (passes/iterations.h).
+// the accesses that are open at their end, until no barrier is added. Two accesses of the same
+// elements in the same layout stay within each thread; in different iterations of a loop they do so
+// if iterations touch the same elements, or different ones (passes/iterations.h).
 #include "passes/alias.h"
 #include "passes/gpu/gpu.h"
 #include "passes/iterations.h"
@@ -13,11 +13,12 @@
 
 typedef struct Before {
     const IrOp *op;
-    const IrOp *loop;  // in an earlier turn of it: the outermost one; NULL: in this turn
+    const IrOp *loop;  // in an earlier iteration of it: the outermost one; NULL: in this iteration
 } Before;
 typedef VEC(Before) Pending;
 
-// What the turns of a loop leave to the next one, as found before the barrier of that number.
+// The accesses that the iterations of a loop leave to the next one, as found before the barrier of
+// that number.
 typedef struct Left {
     Pending turns;
     uint32_t barriers;
@@ -35,13 +36,13 @@ typedef struct Fences {
 
 static bool is_access(const IrOp *op) {
     IrEffect effect = ir_op_info(op->code)->effect;
-    bool ring = op->code == IR_GPU_COPY || op->code == IR_GPU_READ;  // of memory of its own
+    bool ring = op->code == IR_GPU_COPY || op->code == IR_GPU_READ;  // has memory of its own
     return (effect == IR_EFFECT_READ || effect == IR_EFFECT_WRITE) && op->code != IR_CALL && !ring;
 }
 
 static bool writes(const IrOp *op) { return ir_op_info(op->code)->effect == IR_EFFECT_WRITE; }
 
-// The tile that is moved: what a load gives, what a store takes.
+// The tile that is moved: the result of a load, the operand of a store.
 static const IrType *moved(const IrOp *op) {
     return op->result_count ? op->results[0].type : ir_operand(op, 1)->type;
 }
@@ -51,9 +52,9 @@ static bool is_packed(const IrOp *op) {
 }
 static bool is_store(const IrOp *op) { return op->code == IR_STORE || op->code == IR_VIEW_STORE; }
 
-// Does one thread touch an element both times? Of packed elements whole bytes are stored, by whom
-// is seen later only. Of the threads that hold an element the same one stores it each time, of
-// those that hold a scalar the first.
+// Does the same thread touch an element both times? For packed elements whole bytes are stored, and
+// the storing thread is known only later. Always the same one of the threads that hold an element
+// stores it; for a scalar, the first thread does.
 static bool stays_in_thread(const Fences *f, const IrOp *a, const IrOp *b) {
     const Layout *x = moved(a)->layout, *y = moved(b)->layout;
     bool stores = is_store(a) && is_store(b);
@@ -88,16 +89,16 @@ static Pending copy_of(Fences *f, const Pending *pending) {
     return made;
 }
 
-// What the end of a turn leaves to the next one.
+// Adds the accesses that the end of an iteration leaves to the next one.
 static void add_turn(Fences *f, Pending *pending, const Pending *end, const IrOp *loop) {
     for (size_t i = 0; i < end->count; i++) add(f, pending, (Before){end->data[i].op, loop});
 }
 
 static void walk(Fences *f, IrBlock *block, Pending *pending);
 
-// A walk of a loop around it comes here again with as much and more: it begins with what was found
-// then, else the time would double with each loop of a nest. A barrier since then may have ended
-// some of it.
+// A walk of an enclosing loop comes here again with at least the same accesses. It begins with
+// those that were found then; otherwise the time would double with each loop of a nest. A barrier
+// since then may have ended some of them.
 static void walk_loop(Fences *f, IrOp *op, Pending *pending) {
     Left *left = &f->left[op->id];
     bool again = true;
@@ -143,7 +144,7 @@ static bool is_copied(const IrOp *op) {
     return use && !use->next && use->user->code == IR_GPU_COPY;
 }
 
-// A wait is a barrier; one for groups that bring nothing comes after the barriers of all others.
+// A wait is a barrier; a wait for groups without copies comes after the barriers of all others.
 static void visit_wait(const IrOp *op, Pending *pending) {
     bool global = ir_attr_int(op, IR_ATTR_GLOBAL) != 0;
     size_t left = 0;

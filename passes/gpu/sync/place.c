@@ -1,15 +1,16 @@
-// gpu_place: where each piece of shared memory lies. Pieces that are never needed at once share.
+// gpu_place: assigns an address to each piece of shared memory. Pieces that are never needed at
+// once share memory.
 //
-// A piece is needed within its home, the innermost block that has the op that makes it and all that
-// works on it: from the first to the last of these ops. Two are compared in the innermost block
-// that has both homes, where a loop counts as one op; nothing goes from one round of a loop to the
-// next in a piece that the loop makes.
-// Threads run ahead of one another: what took the place of a piece is written by one while another
-// still reads it. So a piece is needed until the next barrier of its home; one that thread.copy
-// fills, until the barrier after all copies are waited for. Without such a barrier it is needed all
-// through the block, and until the next barrier around it.
-// A piece of no more than SHARED_ALIGN bytes shares with none: that would save less than the
-// barrier costs which keeps the two apart. Where there is no room for that, they share as well.
+// A piece is needed within its home, the innermost block that contains the op that creates it and
+// all ops that use it: from the first to the last of these ops. Two pieces are compared in the
+// innermost block that contains both homes, where a loop counts as one op; no value passes from one
+// iteration of a loop to the next in a piece that the loop creates.
+// Threads run ahead of one another: one may write to memory that replaced a piece while another
+// still reads the piece. So a piece is needed until the next barrier of its home; one that
+// thread.copy fills, until the barrier after all copies are waited for. Without such a barrier it
+// is needed during the whole block, and until the next barrier around it. A piece of at most
+// SHARED_ALIGN bytes does not share: that would save less than the cost of the barrier that keeps
+// the two apart. If there is no room for that, small pieces share as well.
 #include "passes/passes.h"
 #include "passes/places.h"
 
@@ -19,16 +20,16 @@ static bool waits_for_all(const IrOp *op) {
     return op->code == IR_THREAD_WAIT && ir_attr_int(op, IR_ATTR_COUNT) == 0;
 }
 
-// Where an op stands in its block, and the barriers behind it. Places are numbers of ops in their
-// block; `none`: there is no such barrier.
+// The position of an op in its block, and of the barriers after it. Positions are numbers of ops in
+// their block; `none`: there is no such barrier.
 static const uint32_t none = UINT32_MAX;
 typedef struct Stand {
     uint32_t place;
     uint32_t barrier;  // the first one from here on
-    uint32_t landed;   // the first one behind the first wait for all copies from here on
+    uint32_t landed;   // the first one after the first wait for all copies from here on
 } Stand;
 
-// When a piece is needed, by places in a block; from its home on outwards, up to the body.
+// When a piece is needed, by positions in a block; from its home outwards, up to the body.
 typedef struct Need {
     const IrBlock *block;
     uint32_t first, last;
@@ -49,7 +50,7 @@ static bool holds(const IrBlock *block, const IrBlock *inner) {
     return inner != NULL;
 }
 
-// From the end of the block to its begin.
+// From the end of the block to its beginning.
 static void find_stands(Stand *stands, const IrBlock *block) {
     uint32_t place = 0;
     Stand next = {.barrier = none, .landed = none};
@@ -65,7 +66,7 @@ static void find_stands(Stand *stands, const IrBlock *block) {
     }
 }
 
-// The op of the block that holds the op.
+// The op of the block that contains the op.
 static const IrOp *op_in(const IrBlock *block, const IrOp *op) {
     while (op->block != block) op = op->block->parent;
     return op;
@@ -114,7 +115,7 @@ static const Need *find_needs(const Shared *s, const Piece *piece) {
     return needs.data;
 }
 
-// In the innermost block that has both homes.
+// In the innermost block that contains both homes.
 static bool needed_at_once(const Piece *a, const Piece *b) {
     const Need *x = a->needs, *y = b->needs;
     while (!holds(x->block, y->block)) x++;
@@ -142,7 +143,7 @@ static const Piece *greatest(const Places *p, uint64_t below, size_t after) {
     return most;
 }
 
-// The line that takes most, and what else takes much.
+// Reports the line that takes most, and others that take much.
 static void refuse(const Places *p, const IrFunc *f, const PassContext *context, uint64_t bytes) {
     enum { TOLD = 4 };
     char name[GPU_NAME_MAX];
