@@ -1,8 +1,8 @@
-// Inlining: every call becomes a copy of the body of the function called, calls in it included.
+// Inlining: every call becomes a copy of the body of the called function, calls in it included.
 //
 // Needs: verified IR (the verifier refuses recursion). Keeps: everything; spans stay those of the
-// function's source. A limit on the size of the result is an error of the input, not of ours: calls
-// that double at every level would not end otherwise.
+// function's source. Exceeding the limit on the size of the result is an error of the input: calls
+// that double at every level would otherwise not end.
 #include "passes/passes.h"
 #include "passes/rewrite.h"
 
@@ -26,7 +26,7 @@ static IrValue *image(const Map *map, IrValue *value) {
     return found ? (IrValue *)(uintptr_t)*found : value;
 }
 
-// The copies stand between `before` (or the block's begin) and the call; calls among them come
+// The copies are between `before` (or the block's beginning) and the call; calls among them come
 // next.
 static void expand(Inline *in, IrOp *call, const IrFunc *callee) {
     Arena *scratch = in->context->scratch;

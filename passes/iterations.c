@@ -3,7 +3,7 @@
 #include "passes/alias.h"
 #include "passes/rewrite.h"
 
-// What an index is in different turns of a loop.
+// How an index changes between iterations of a loop.
 typedef enum IterationWalk {
     STAYS,   // the same
     STEPS,   // the same, or at least a width away
@@ -11,7 +11,7 @@ typedef enum IterationWalk {
     UNKNOWN  // anything
 } IterationWalk;
 
-// A product by a constant, or a shift; the other operand is left in *v.
+// A product by a constant, or a shift; *v becomes the other operand.
 static bool strip_factor(const IrValue **v, uint64_t *factor) {
     const IrOp *op = (*v)->def;
     int64_t n;
@@ -38,13 +38,13 @@ static const IrValue *without_summands(const IrValue *v, const IrOp *loop) {
     return v;
 }
 
-// Differences of what lies within these bounds are those of numbers, whatever is added to both.
+// Differences of numbers within these bounds do not wrap, whatever is added to both.
 static bool is_bounded(const Iterations *t, const IrValue *v) {
     IrRange r = ir_range_of(t->ranges, v);
     return r.known && r.min >= -(INT64_C(1) << 62) && r.max <= INT64_C(1) << 62;
 }
 
-// The loop's own counter, or that of a loop in it that begins with the same number each time.
+// The loop's own counter, or that of a nested loop that begins with the same number each time.
 static IterationWalk walk_of(const Iterations *t, const IrOp *loop, const IrValue *v,
                              uint64_t width) {
     if (rewrite_defined_outside(v, loop)) return STAYS;

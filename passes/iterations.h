@@ -1,8 +1,9 @@
-// What the same access touches in different iterations of a loop.
+// The elements that the same access touches in different iterations of a loop.
 //
-// Invariants: sound for any launch. What is said of an access holds of every other one of the same
-// array, or of one that is the same in place, that selects with the very same values
-// (alias_same_elements). Ownership: none.
+// Invariants: the answers are sound for any launch. They also hold for every other access of the
+// same array, or of an array that may be the same in place, that selects with the very same values
+// (alias_same_elements).
+// Ownership: none.
 //
 //     // iterations may touch the same element: order matters
 //     if (!iterations_agree(&iterations, loop, store)) …
@@ -16,9 +17,10 @@ typedef struct Iterations {
     const IrRanges *ranges;
 } Iterations;
 
-// Does every iteration touch the same elements in the same order, or others than those before it?
+// Does every iteration touch the same elements in the same order, or different ones from those
+// before it?
 bool iterations_agree(const Iterations *t, const IrOp *loop, const IrOp *access);
-// Does every iteration touch others?
+// Does every iteration touch different elements?
 bool iterations_apart(const Iterations *t, const IrOp *loop, const IrOp *access);
 
 #endif

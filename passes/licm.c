@@ -1,19 +1,20 @@
-// Loop-invariant code: what is the same in every iteration moves before its loop, innermost first.
+// Loop-invariant code motion: values that are the same in every iteration are hoisted, innermost
+// loops first.
 //
-// Needs: verified IR. Keeps: every effect; a program that would not fault does not begin to.
-// Pure ops never fault, so they move whether or not the loop runs. Nothing moves out of an `if`
-// (its op may be rarely needed), nor do ops with effects. A read moves only when nothing in the
+// Needs: verified IR. Keeps: every effect; a program that would not fault does not begin to. Pure
+// ops never fault, so they are hoisted whether or not the loop runs. Nothing moves out of an `if`
+// (its op may be rarely needed), nor do ops with effects. A read is hoisted only if nothing in the
 // loop writes. A view's read is checked, so it is safe anywhere, unless a dimension is marked
-// inside: that proof may rest on the loop's bounds or on a guard. Such reads, and reads through
-// pointers, move only where the loop certainly runs them: at the loop body's outermost level, with
-// constant bounds that give an iteration (or the condition of a `while`), and before anything that
-// could end the program or never end. CONST moves as well; targets that want it near its use bring
-// it back.
+// inside: that proof may rest on the loop's bounds or on a guard. Reads with that mark, and reads
+// through pointers, are hoisted only if the loop certainly executes them: at the loop body's
+// outermost level, with constant bounds that give an iteration (or in the condition of a `while`),
+// and before anything that could end the program or never end. CONST is hoisted as well; targets
+// that need it near its use bring it back.
 #include "passes/passes.h"
 #include "passes/rewrite.h"
 
 typedef struct Licm {
-    bool threads;  // it is a program's threads that compute
+    bool threads;  // the code is that of a program's threads
     bool changed;
 } Licm;
 
@@ -25,7 +26,7 @@ static bool operands_outside(const IrOp *op, const IrOp *loop) {
     return true;
 }
 
-// Do the combiners nested in `op` use nothing from within the loop but what `op` itself defines?
+// Do the combiners nested in `op` use no value of the loop except those that `op` itself defines?
 static bool regions_outside(const IrOp *op, const IrOp *root, const IrOp *loop) {
     for (uint32_t i = 0; i < op->region_count; i++) {
         IR_EACH_OP(inner, op->regions[i]) {
@@ -54,7 +55,7 @@ static bool is_movable_kind(const IrOp *op) {
     return false;
 }
 
-// Can the read touch memory that it must not when it is done where it was not asked for?
+// Can the read access memory that it must not, if it is executed where it was not needed?
 static bool may_fault(const IrOp *op) {
     if (op->code == IR_LOAD) return true;
     if (op->code != IR_VIEW_LOAD) return true;
@@ -73,7 +74,7 @@ static bool certainly_runs(const IrOp *loop, const IrBlock *region) {
     return !ir_attr_int(loop, IR_ATTR_EXIT) || rewrite_is_bool(ir_operand(loop, 3), true);
 }
 
-// May control not come out of the op: a failed assert, a loop without end?
+// May control not leave the op: a failed assert, an endless loop?
 static bool may_stop(const IrOp *op) {
     if (op->code == IR_WHILE || op->code == IR_CALL) return true;
     if (ir_op_info(op->code)->effect == IR_EFFECT_KEEP) return true;
@@ -95,8 +96,8 @@ static bool may_move(const IrOp *op, const IrOp *loop, bool memory_still, bool c
 
 // ---- sums of threads ----------------------------------------------------------------------------
 
-// The operand that changes in the loop, where it is an op of this code there that nobody else
-// needs, and the other one does not.
+// The operand that changes in the loop, if it is an op of this code in the loop with no other use,
+// and the other operand does not change.
 static IrOp *changing(const IrOp *op, IrOpcode code, const IrOp *loop, IrValue **still) {
     for (uint32_t i = 0; i < 2; i++) {
         const IrValue *x = ir_operand(op, i);
@@ -108,8 +109,9 @@ static IrOp *changing(const IrOp *op, IrOpcode code, const IrOp *loop, IrValue *
     return NULL;
 }
 
-// a + (x + b) as x + (a + b), and (x + b) * a as x * a + b * a, where only x changes: what threads
-// add to an index is added before the loop. Integers wrap, so that the order does not count.
+// Rewrites a + (x + b) to x + (a + b), and (x + b) * a to x * a + b * a, if only x changes: the
+// part that threads add to an index is added before the loop. Integers wrap, so the order does not
+// matter.
 static bool gather(IrOp *op, IrOp *loop) {
     if (op->code != IR_ADD && op->code != IR_MUL) return false;
     if (!dtype_is(op->results[0].type->elem, DTYPE_CLASS_INT)) return false;

@@ -1,9 +1,9 @@
-// Loops and conditions that are simpler than they look.
+// Simplifies loops and conditions.
 //
-// Needs: verified IR; simplify first, so that constants are seen. Keeps: effects, their number and
-// order. Opens loops of one iteration, takes carried values that never change out of loops, makes
-// one of carried values that are always equal, drops exit flags that never fall, and, inside an
-// `if`, knows its condition (conditions.c).
+// Needs: verified IR; simplify first, so that constants are visible. Keeps: effects, their number
+// and order. Opens loops of one iteration, removes carried values that never change, merges carried
+// values that are always equal, removes exit flags that never become false, and replaces the
+// condition of an `if` inside of it (conditions.c).
 #include "passes/loops.h"
 
 #include "passes/passes.h"
@@ -11,7 +11,8 @@
 
 // ---- no or one iteration ------------------------------------------------------------------------
 
-// At most one iteration, because bounds say so or because the exit flag falls in the first.
+// At most one iteration, because the bounds say so or because the exit flag is false after the
+// first.
 static bool runs_once(const IrOp *loop) {
     uint64_t trips;
     if (!rewrite_trip_count(loop, &trips) || trips == 0) return false;
@@ -56,7 +57,7 @@ static void settle(IrOp *loop, uint32_t i, IrValue *in_regions[], IrValue *after
     ir_replace_all(ir_result(loop, i), after);
 }
 
-// What the body yields for `i`, seen as the argument of region 1 of a while as well.
+// The value that the body yields for `i`, seen as the argument of region 1 of a while as well.
 static bool yields_itself_or(const IrOp *loop, uint32_t i, const IrValue *init) {
     const IrValue *next = ir_operand(rewrite_terminator(body_of(loop)), i);
     return next == body_of(loop)->args[first_arg(loop) + i] || same_value(next, init);
@@ -89,7 +90,7 @@ static IrOp *drop_unchanging(IrOp *loop, Arena *scratch, bool *changed) {
 }
 
 static IrOp *merge_equal(IrOp *loop, Arena *scratch, bool *changed) {
-    enum { LOOK_BACK = 16 };  // the rare loop that carries hundreds of values must not cost squares
+    enum { LOOK_BACK = 16 };  // loops that carry hundreds of values must not take quadratic time
     for (uint32_t i = loop->result_count; i-- > 1;) {
         for (uint32_t k = i > LOOK_BACK ? i - LOOK_BACK : 0; k < i; k++) {
             if (!same_carried(loop, i, k)) continue;

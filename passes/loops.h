@@ -1,6 +1,6 @@
 // The part of the loops pass that looks at conditions.
 //
-// Invariants: as passes/pass.h. May free `op`, an `if`, which then has no block any more.
+// Invariants: as in passes/pass.h. May erase `op`, an `if`, which then is in no block.
 //
 //     changed |= conditions_simplify(op, scratch);
 #ifndef TILEC_PASSES_LOOPS_H

@@ -1,4 +1,4 @@
-// The manager: runs passes over functions; owns verifying, dumping and timing.
+// The manager runs passes over functions; it does the verifying, dumping and timing.
 #include <stdio.h>
 #include <string.h>
 
@@ -45,7 +45,8 @@ static bool wants_dump(const PassOptions *options, PassId pass) {
     return false;
 }
 
-// The function of a defect goes into a note, so that whoever reports it has what reproduces it.
+// The function of a defect goes into a note, so that a report of the defect has the code that
+// reproduces it.
 static bool verified(const Manager *m, PassId pass, const IrFunc *f) {
     size_t before = diags_count(m->diags);
     if (ir_verify_func(f, m->diags)) return true;
@@ -60,8 +61,8 @@ static bool verified(const Manager *m, PassId pass, const IrFunc *f) {
     return false;
 }
 
-// What is kept is what an analysis would find now: else a pass has changed something and not said
-// so.
+// The kept analysis must equal a new one: otherwise a pass has changed something and not reported
+// it.
 static bool analyses_hold(const Manager *m, PassId pass, const IrFunc *f) {
     IrRanges *kept = pass_analyses_ranges(m->analyses, f);
     if (!kept || ir_ranges_same(kept, ir_ranges(m->scratch, f, IR_TRUST_CHECKED))) return true;
@@ -88,8 +89,8 @@ static uint32_t ops_of(const IrFunc *f) {
     return count;
 }
 
-// From level cpu_tile on what is decided of a function holds only as long as nobody else changes
-// it.
+// From level cpu_tile on, decisions about a function are valid only until it is lowered: no other
+// pass may change it before that.
 static bool runs_at(PassLevels levels, IrLevel level) {
     switch (level) {
     case IR_LEVEL_GPU: return levels == LEVELS_ALL;
@@ -135,7 +136,8 @@ static bool in_time(const Manager *m, PassId pass, const IrFunc *f) {
     return pass_limit_holds(&m->options->limit, f, what, m->diags);
 }
 
-// One pass over all functions. The time is that of the pass and its verifying, not of the count.
+// Runs one pass over all functions. The time is that of the pass and of verifying, without counting
+// ops.
 static bool run_step(Manager *m, PassId pass) {
     bool changed = false, fine = true;
     uint64_t start = os_time_ns();
@@ -219,6 +221,6 @@ const PassStep *passes_parse(Arena *arena, Str list, size_t *count, Diags *diags
     }
     *count = steps.count;
     if (!fine) return NULL;
-    // No steps are a list as well: NULL says that something was wrong.
+    // No steps are a list as well: NULL is an error.
     return steps.data ? steps.data : arena_new(arena, PassStep, 1);
 }

@@ -1,15 +1,16 @@
 // Passes and their manager.
 //
-// A pass is a pure function on one IR function: it edits it in place and says whether it changed
-// anything; it keeps nothing between calls. One file each, one row each in passes.def. A pipeline
-// is a constant table of passes (pipelines.c), each entry with the reason for its place.
+// A pass is a pure function on one IR function: it edits it in place and returns whether it changed
+// anything; it keeps nothing between calls. There is one file for each pass, and one row in
+// passes.def. A pipeline is a constant table of passes (pipelines.c), each entry with the reason
+// for its position.
 // Invariants: verified IR in, verified IR out; a pass keeps the meaning of every program bit for
-// bit (NaN, -0, traps of assert, order of effects included) unless its row says otherwise.
-// Analyses are kept from pass to pass (pass_ranges) until one says that it changed the function; so
-// a pass that changes anything says so, and one that edits after it has asked knows what it does:
-// of new values nothing is known, and of the others what held before.
-// Ownership: the function's module arena for new IR, `scratch` for everything else (reset after
-// each pass by the manager).
+// bit (NaN, -0, traps of assert, order of effects included) unless its row says otherwise. Analyses
+// are kept from pass to pass (pass_ranges) until a pass reports a change; so a pass that changes
+// anything must report it. A pass that edits after it has requested an analysis must expect this:
+// new values have no facts, and others have those from before the edit.
+// Ownership: the function's module arena for new IR, `scratch` for everything else (the manager
+// resets it after each pass).
 //
 //     size_t n;
 //     const PassStep *steps = pipeline_steps(PIPELINE_TILE, &n);
@@ -28,19 +29,19 @@ typedef struct PassAnalyses PassAnalyses;  // analyses.c
 typedef struct PassContext {
     Arena *scratch;
     Diags *diags;
-    const Machine *machine;  // never NULL; of the target that is compiled for
+    const Machine *machine;  // never NULL; of the target of the compilation
     unsigned facts;          // FACT_ bits of the variant, base/facts.h
-    Remarks *remarks;        // NULL: nobody asks
+    Remarks *remarks;        // NULL: no remarks are collected
     PassAnalyses *analyses;  // NULL: none are kept
-    // Set by a pass that only adds, removes or moves ops without results, or moves those of whose
-    // results nothing is known: what ir_ranges said still holds.
+    // Set by a pass that only adds, removes or moves ops without results, or moves ops whose
+    // results have no facts: ir_ranges is still valid.
     bool keeps_ranges;
 } PassContext;
 
-// ir_ranges of the function as it is now, of what was checked: kept, or computed.
+// ir_ranges of the function as it is now, from checked facts: kept, or computed.
 IrRanges *pass_ranges(PassContext *context, const IrFunc *f);
 
-typedef bool (*PassFunction)(IrFunc *f, PassContext *context);  // true: changed something
+typedef bool (*PassFunction)(IrFunc *f, PassContext *context);  // true: something was changed
 
 typedef enum PassId {
 #define PASS(name, text, levels, doc) PASS_##name,
@@ -49,7 +50,7 @@ typedef enum PassId {
     PASSES
 } PassId;
 
-// Which functions a pass runs on, by their level; see passes.def.
+// The levels of functions that a pass runs on; see passes.def.
 typedef enum PassLevels { LEVELS_ALL, LEVELS_PLAIN, LEVELS_CPU } PassLevels;
 
 typedef struct PassInfo {
@@ -68,11 +69,11 @@ typedef struct PassStep {
 
 typedef enum PipelineId {
     PIPELINE_NONE,
-    // what every target begins with: specialise, inline, simplify, clean, loops, bounds
+    // the start for every target: specialise, inline, simplify, clean, loops, bounds
     PIPELINE_TILE,
     // tile IR to the cpu level, ready for codegen/cpu
     PIPELINE_CPU,
-    // of it what makes loops over vectors, and nothing that cleans up before or after
+    // the part of it that makes loops over vectors, without the clean-up before or after
     PIPELINE_CPU_LOOPS,
     // tile IR to the thread level, ready for the codegen of a GPU
     PIPELINE_GPU,
@@ -90,17 +91,18 @@ typedef struct PassTiming {
 } PassTiming;
 typedef VEC(PassTiming) PassTimings;
 
-// When compiling has to be done; zeroed: there is no limit.
+// The time limit of a compilation; zeroed: there is none.
 typedef struct PassLimit {
     uint64_t end;      // os_time_ns
-    unsigned seconds;  // that were given
+    unsigned seconds;  // the limit as given
 } PassLimit;
-// Nothing is said while there is time; false after an error [limit] that names what it ended in.
+// Reports nothing while there is time; false after an error [limit] that names the step in which it
+// ended.
 bool pass_limit_holds(const PassLimit *limit, const IrFunc *f, const char *what, Diags *diags);
 
 typedef struct PassOptions {
-    bool verify;               // after every pass; a failure is a defect of ours [pass]
-    const PassId *dump_after;  // these passes' results are given to `dump`
+    bool verify;               // after every pass; a failure is a defect of the compiler [pass]
+    const PassId *dump_after;  // the results of these passes are given to `dump`
     size_t dump_after_count;
     bool dump_all;
     void (*dump)(void *user, PassId pass, const IrFunc *f);
@@ -109,22 +111,23 @@ typedef struct PassOptions {
     unsigned facts;
     PassTimings *timings;    // NULL: not kept; pushed with the module's arena
     Remarks *remarks;        // NULL: not made
-    PassLimit limit;         // looked at after every pass
-    PassAnalyses *analyses;  // to be used behind the last pass; NULL: nobody does
+    PassLimit limit;         // checked after every pass
+    PassAnalyses *analyses;  // for use after the last pass; NULL: not needed
 } PassOptions;
 
-// What is known of functions: by passes_run, and by whoever goes on with what it has made.
+// Analyses of functions: filled by passes_run, and used by its caller afterwards.
 PassAnalyses *pass_analyses_create(void);
 void pass_analyses_destroy(PassAnalyses *analyses);
-// NULL: it is not known, or no longer.
+// NULL: unknown, or no longer valid.
 IrRanges *pass_analyses_ranges(const PassAnalyses *analyses, const IrFunc *f);
-// Of the manager: the function has changed.
+// Called by the manager: the function has changed.
 void pass_analyses_drop(PassAnalyses *analyses, const IrFunc *f);
 
-// Runs the steps on every function of the module, in order. False when a pass reported an error.
+// Runs the steps on every function of the module, in order. False if a pass reported an error.
 bool passes_run(IrModule *m, const PassStep *steps, size_t count, const PassOptions *options,
                 Diags *diags);
-// "a,b,c": pass names and pipeline names. NULL after reporting what is unknown and what there is.
+// "a,b,c": pass names and pipeline names. NULL after reporting the unknown names and the known
+// ones.
 const PassStep *passes_parse(Arena *arena, Str list, size_t *count, Diags *diags);
 
 #endif

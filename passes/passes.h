@@ -1,4 +1,4 @@
-// The entry point of every pass, one per row of passes.def; used by the manager alone.
+// The entry point of every pass, one for each row of passes.def; only the manager uses it.
 //
 //     PassContext c = {.scratch = scratch, .diags = diags};
 //     bool changed = pass_cse(f, &c);

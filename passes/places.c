@@ -1,6 +1,6 @@
 #include "passes/places.h"
 
-// The op of the body that holds the op.
+// The op of the body that contains the op.
 static const IrOp *outermost(const Places *p, const IrOp *op) {
     while (op->block != p->body) op = op->block->parent;
     return op;
@@ -15,7 +15,7 @@ static void need_here(Places *p, Piece *piece, const IrOp *op) {
     vec_push(p->scratch, &piece->users, op);
 }
 
-// A pointer that a loop or an `if` carries is followed to wherever it may come out.
+// A pointer that a loop or an `if` carries is followed to all values that it may become.
 static void need_carried(Places *p, Piece *piece, const IrOp *op) {
     const IrOp *around = op->code == IR_YIELD ? op->block->parent : op;
     need_here(p, piece, around);
@@ -76,8 +76,8 @@ static bool at_once(const Places *p, const Piece *a, const Piece *b) {
     return a->first <= b->last && b->first <= a->last;
 }
 
-// The lowest place at which nothing that is needed at the same time lies: past one that is in the
-// way, again and again. `placed` are the pieces before, from the lowest place on.
+// The lowest address that overlaps no piece needed at the same time: moved past a conflicting
+// piece, again and again. `placed` are the pieces before, in order of address.
 static void place_piece(Places *p, size_t i, size_t *placed) {
     Piece *piece = &p->pieces.data[i];
     size_t at = i;

@@ -1,9 +1,12 @@
-// Pieces of memory that passes give places to: those that are never needed at once share.
+// Pieces of memory that passes assign addresses to: pieces that are never needed at once share
+// memory.
 //
-// A piece is made by an op with `elem`, `count` and `place`. It is needed from the first to the
-// last op, of those that stand directly in the body, that works on a pointer into it; a loop counts
-// as one op, so that what goes round in it stays. Invariants: places are multiples of the
-// alignment; pieces that are needed at once do not overlap. Ownership: the scratch arena.
+// A piece is created by an op with `elem`, `count` and `place`. It is needed from the first to the
+// last op, of those directly in the body, that uses a pointer into it; a loop counts as one op, so
+// carried pointers stay valid in it.
+// Invariants: addresses are multiples of the alignment; pieces that are needed at once do not
+// overlap.
+// Ownership: the scratch arena.
 //
 //     Places p = places_find(f, scratch, IR_CPU_SCRATCH, CPU_SCRATCH_ALIGN);
 //     bool changed = places_assign(&p);
@@ -17,10 +20,10 @@
 typedef struct Piece {
     IrOp *op;
     uint64_t size, place;
-    uint32_t first, last;  // numbers of ops of the body: both needed, and all between
-    bool copied;           // a thread.copy may still land in it
+    uint32_t first, last;  // numbers of ops of the body: needed by both, and by all between
+    bool copied;           // a thread.copy may still be in flight to it
     VEC(const IrOp *) users;
-    const void *needs;  // of whoever gives at_once
+    const void *needs;  // belongs to the pass that sets at_once
 } Piece;
 
 typedef struct Places Places;
@@ -31,16 +34,16 @@ struct Places {
     const IrBlock *body;
     uint32_t *number;  // by op id: of the ops of the body
     VEC(Piece) pieces;
-    // Are both needed at some time? By default when their ops of the body say so.
+    // Are both needed at some time? By default, if their ops of the body overlap.
     bool (*at_once)(const Places *p, const Piece *a, const Piece *b);
 };
 
-// Every op `code` of the body, with what it needs.
+// Every op `code` of the body, with the range in which it is needed.
 Places places_find(IrFunc *f, Arena *scratch, IrOpcode code, uint64_t align);
-// In order of first need, each as low as those already placed and still needed allow. True: a place
-// has changed.
+// Assigns addresses in order of first need, each as low as the earlier pieces that are still needed
+// allow. True: an address has changed.
 bool places_assign(Places *p);
-// Where the last of them ends.
+// The end of the last piece.
 uint64_t places_end(const Places *p);
 
 #endif

@@ -48,7 +48,7 @@ bool rewrite_trip_count(const IrOp *loop, uint64_t *trips) {
         return true;
     }
     if (!rewrite_constant_int(ir_operand(loop, 2), &step)) return false;
-    // Both differences fit 64 bits without sign.
+    // Both differences fit in 64 bits without sign.
     uint64_t distance = down ? (uint64_t)lo - (uint64_t)hi : (uint64_t)hi - (uint64_t)lo;
     uint64_t stride = down ? 0 - (uint64_t)step : (uint64_t)step;
     *trips = (distance - 1) / stride + 1;
@@ -108,8 +108,8 @@ bool rewrite_stirs_memory(const IrOp *op) {
     return false;
 }
 
-// Where the initial values of a loop's carried values begin among its operands, and how many
-// arguments of its body come before the carried ones.
+// The index of the first initial value of a loop's carried values among its operands, and the
+// number of arguments of its body before the carried ones.
 static uint32_t carried_operand(const IrOp *loop) { return loop->code == IR_FOR ? 3 : 0; }
 static uint32_t carried_arg(const IrOp *loop) { return loop->code == IR_FOR ? 1 : 0; }
 

@@ -1,8 +1,8 @@
-// Rules of arithmetic; what each requires stands in rules.def.
+// Rules of arithmetic; rules.def says what each requires.
 #include "passes/simplify.h"
 
-// Floats whose arithmetic gives back every value it is given: f8e5m2 rounds infinities to its
-// greatest number.
+// Floats whose arithmetic returns every value unchanged: f8e5m2 rounds infinities to its greatest
+// number.
 static bool is_safe_float(Dtype t) {
     return dtype_is(t, DTYPE_CLASS_FLOAT) ||
            (dtype_is(t, DTYPE_CLASS_FP8) && !dtype_float(t)->has_inf);
@@ -94,8 +94,8 @@ IrValue *rule_zero_sub(Simplify *s, IrOp *op) {
     return ir_unary(&s->b, IR_NEG, ir_operand(op, 1));
 }
 
-// One form for both lets constants meet. Unsigned ones stay: x + (2^n - c) would look as if it
-// wrapped.
+// One form for both, so that constants can be merged. Unsigned ones stay: x + (2^n - c) would look
+// as if it wrapped.
 IrValue *rule_sub_constant(Simplify *s, IrOp *op) {
     int64_t c;
     Dtype t = simplify_elem(op);
@@ -131,7 +131,7 @@ IrValue *rule_zero_div(Simplify *s, IrOp *op) {
     return simplify_constant(s, op, 0);
 }
 
-// Both sides are the same real number, rounded once. Only where the inverse is a normal number: a
+// Both sides are the same real number, rounded once. Only if the inverse is a normal number: a
 // target may be slow with subnormal constants.
 IrValue *rule_div_power(Simplify *s, IrOp *op) {
     uint64_t bits;
@@ -189,6 +189,8 @@ IrValue *rule_neg_neg(Simplify *s, IrOp *op) {
 IrValue *rule_abs_abs(Simplify *s, IrOp *op) {
     IrOp *inner = simplify_from(op, 0, IR_ABS), *negated = simplify_from(op, 0, IR_NEG);
     if (inner) return ir_operand(op, 0);
-    if (dtype_is(simplify_elem(op), DTYPE_CLASS_UINT)) return NULL;  // -x is no mirror of x there
+    if (dtype_is(simplify_elem(op), DTYPE_CLASS_UINT))
+        return NULL;  // -x is not a mirror image of
+                      // x there
     return negated ? ir_unary(&s->b, IR_ABS, ir_operand(negated, 0)) : NULL;
 }

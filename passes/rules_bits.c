@@ -1,4 +1,4 @@
-// Rules of bits, comparisons and selects; what each requires stands in rules.def.
+// Rules of bits, comparisons and selects; rules.def says what each requires.
 #include "passes/simplify.h"
 
 static bool is_all_ones(const IrOp *op, uint64_t bits) {
@@ -12,7 +12,7 @@ IrValue *rule_not_not(Simplify *s, IrOp *op) {
     return inner ? ir_operand(inner, 0) : NULL;
 }
 
-// The comparison that is true exactly when this one is false (NaN aside); IR_OPCODES: no
+// The comparison that is true exactly when this one is false (NaN aside); IR_OPCODES: not a
 // comparison.
 static IrOpcode inverse(IrOpcode code) {
     switch (code) {
@@ -72,7 +72,7 @@ IrValue *rule_shift_all(Simplify *s, IrOp *op) {
     Dtype t = simplify_elem(op);
     if (!rewrite_constant_int(ir_operand(op, 1), &count)) return NULL;
     if (count >= 0 && count < (int64_t)dtype_bits(t)) return NULL;
-    if (op->code == IR_SHR && dtype_signed(t)) return NULL;  // all sign: no constant
+    if (op->code == IR_SHR && dtype_signed(t)) return NULL;  // all sign bits: not a constant
     return simplify_constant(s, op, 0);
 }
 

@@ -1,4 +1,4 @@
-// Rules of casts; what each requires stands in rules.def.
+// Rules of casts; rules.def says what each requires.
 #include "passes/simplify.h"
 
 static bool is_int(Dtype t) { return dtype_is(t, DTYPE_CLASS_INT); }
@@ -28,7 +28,7 @@ IrValue *rule_cast_bool(Simplify *s, IrOp *op) {
     return recast(s, op, ir_operand(inner, 0));
 }
 
-// a -> b -> c. Either c asks for no more bits than b kept, or b holds every value of a.
+// a -> b -> c. Either c needs no more bits than b kept, or b holds every value of a.
 IrValue *rule_cast_cast_int(Simplify *s, IrOp *op) {
     IrOp *inner = simplify_from(op, 0, IR_CAST);
     if (!inner) return NULL;
@@ -39,7 +39,8 @@ IrValue *rule_cast_cast_int(Simplify *s, IrOp *op) {
     return kept || holds ? recast(s, op, ir_operand(inner, 0)) : NULL;
 }
 
-// Is every value of `a`, infinities, zeros and subnormal numbers included, one of float type `b`?
+// Is every value of `a`, infinities, zeros and subnormal numbers included, a value of float type
+// `b`?
 static bool float_holds(Dtype b, Dtype a) {
     const DtypeFloat *to = dtype_float(b);
     if (is_int(a)) {
@@ -61,8 +62,8 @@ IrValue *rule_cast_cast_exact(Simplify *s, IrOp *op) {
     if (!is_float(b) || !(is_int(a) || is_float(a)) || !float_holds(b, a)) return NULL;
     if (loses_infinity(inner, b)) return NULL;
     if (c == a) return loses_infinity(op, c) ? NULL : ir_operand(inner, 0);
-    // An integer that was rounded to no float saturates on its way to another integer, and wraps on
-    // the straight one.
+    // An integer converted to a float and then to another integer saturates; converted directly, it
+    // wraps.
     if (is_int(a) && is_int(c)) return NULL;
     return recast(s, op, ir_operand(inner, 0));
 }

@@ -1,4 +1,4 @@
-// Rules of control whose way is constant; what each requires stands in rules.def.
+// Rules of control with a constant condition; rules.def says what each requires.
 #include "passes/simplify.h"
 
 static void users_again(Simplify *s, const IrOp *op) {

@@ -1,4 +1,4 @@
-// Rules of pointers, masks and pads; what each requires stands in rules.def.
+// Rules of pointers, masks and pads; rules.def says what each requires.
 #include "passes/simplify.h"
 
 IrValue *rule_ptr_add_zero(Simplify *s, IrOp *op) {
@@ -52,7 +52,8 @@ bool edit_store_mask(Simplify *s, IrOp *op) {
     return drop_if(op, 2, rewrite_is_bool(mask, true));
 }
 
-// A mask of all false stays: with it goes the fence of a stronger order, which is an effect.
+// A mask of all false stays: removing the op would remove the fence of a stronger order, which is
+// an effect.
 bool edit_atomic_mask(Simplify *s, IrOp *op) {
     (void)s;
     bool cas = op->code == IR_ATOMIC_CAS || op->code == IR_VIEW_CAS;

@@ -1,4 +1,4 @@
-// Rules of shapes and of reductions over one element; what each requires stands in rules.def.
+// Rules of shapes and of reductions over one element; rules.def says what each requires.
 #include "passes/simplify.h"
 
 static IrValue *none(const IrOp *op) {
@@ -116,8 +116,8 @@ bool edit_mask_true(Simplify *s, IrOp *op) {
     return true;
 }
 
-// Is the result over the one element x (what the interpreter begins with is the identity) x itself?
-// 0 + -0 is +0, so float sums are not; f8e5m2 products and sums round infinities away.
+// Is the result over the one element x (the interpreter begins with the identity) x itself? 0 + -0
+// is +0, so it is not for float sums; f8e5m2 products and sums round infinities to finite numbers.
 static bool keeps_one(IrReduce kind, const IrType *type) {
     bool is_int = dtype_is(type->elem, DTYPE_CLASS_INT);
     bool float_fine = dtype_is(type->elem, DTYPE_CLASS_FLOAT);

@@ -18,7 +18,7 @@ static const Rule rules[] = {
 };
 enum { RULES = sizeof rules / sizeof rules[0] };
 
-// The rules of one opcode: a chain of places in `rules`, + 1.
+// The rules of one opcode: a chain of indices into `rules`, + 1.
 typedef struct RuleIndex {
     uint16_t first[IR_OPCODES];
     uint16_t next[RULES];

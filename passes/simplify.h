@@ -1,13 +1,14 @@
-// Simplification: the rules' common ground.
+// Simplification: the interface between the driver and the rules.
 //
-// A rule is a small function over one op, a row in rules.def with what it requires. A RULE looks at
-// an op of one result and gives the value that takes its place, or NULL; it may build ops with
-// s->b, which stands before the op. An EDIT changes the op itself or puts others in its place, and
-// says whether it did. Each rule makes the program smaller or moves it one way in a fixed order
-// (constants to the right, broadcasts outward, longer chains to shorter), so that rewriting ends.
+// A rule is a small function over one op, and a row in rules.def that says what it requires. A RULE
+// examines an op of one result and returns the value that replaces it, or NULL; it may build ops
+// with s->b, which is before the op. An EDIT changes the op itself or replaces it by others, and
+// returns whether it did. Each rule makes the program smaller or moves it in one direction of a
+// fixed order (constants to the right, broadcasts outward, longer chains to shorter), so that
+// rewriting ends.
 // Invariants: every value keeps its bits on every run (NaNs that arithmetic makes have no fixed
 // payload or sign, language rule 23; moves keep theirs); effects keep their number and order.
-// Ownership: one Simplify lives during one call of the pass, in its scratch arena.
+// Ownership: one Simplify exists during one call of the pass, in its scratch arena.
 #ifndef TILEC_PASSES_SIMPLIFY_H
 #define TILEC_PASSES_SIMPLIFY_H
 
@@ -22,20 +23,21 @@ typedef struct Simplify {
     bool changed;
 } Simplify;
 
-// Simplifies one section; also what `specialize` decides requires with.
+// Simplifies one section; `specialize` decides requires with it as well.
 bool simplify_block(IrBlock *block, Arena *scratch);
-// For an EDIT that moves or frees ops: look at this op, at the users of this value (again).
+// For an EDIT that moves or erases ops: visit this op, or the users of this value, again.
 void simplify_again(Simplify *s, IrOp *op);
 void simplify_users_again(Simplify *s, const IrValue *value);
 
 // A constant of the op's first result's type.
 IrValue *simplify_constant(Simplify *s, const IrOp *op, uint64_t bits);
 
-// An op whose operands are all constants, as one; NULL when it is not to be folded. Math functions
-// are left to the targets' one expansion, so that their bits come from one place; sqrt, fma and the
+// An op whose operands are all constants, as one; NULL if it must not be folded. Math functions are
+// left to the targets' one expansion, so that their bits come from one place; sqrt, fma and the
 // four operations are correctly rounded everywhere.
 IrValue *fold_constants(Simplify *s, IrOp *op);
-// An elementwise op over values that are all stretched from one shape: done there, then stretched.
+// An elementwise op over values that are all stretched from one shape: computed in that shape, then
+// stretched.
 IrValue *sink_broadcast(Simplify *s, IrOp *op);
 
 #define RULE(code, function, requires) IrValue *rule_##function(Simplify *s, IrOp *op);
@@ -44,7 +46,7 @@ IrValue *sink_broadcast(Simplify *s, IrOp *op);
 #undef RULE
 #undef EDIT
 
-// What several rules ask.
+// Queries of several rules.
 static inline Dtype simplify_elem(const IrOp *op) { return op->operands[0].value->type->elem; }
 static inline bool simplify_is_int(const IrOp *op) {
     return op->operands[0].value->type->kind == IR_TILE &&

@@ -1,4 +1,4 @@
-// What rules ask of the driver: ops to look at again, and constants in place of an op.
+// The interface of rules to the driver: ops to visit again, and constants that replace an op.
 #include "passes/simplify.h"
 
 void simplify_again(Simplify *s, IrOp *op) {

@@ -1,7 +1,8 @@
 // Ranks: unsigned numbers that order as the keys of a sort do.
 //
-// Invariants: NaNs come last either way, zeros are equal; types of less than 64 bits have ranks of
-// at most 32 bits. Ownership: new IR, at the builder's place; x is a scalar or a vector.
+// Invariants: NaNs come last in either order, zeros are equal; types of less than 64 bits have
+// ranks of at most 32 bits.
+// Ownership: new IR, at the builder's position; x is a scalar or a vector.
 //
 //     IrValue *u = rank_of(b, key, descending);   // f32[4] → u32[4]
 #ifndef TILEC_PASSES_SORT_KEY_H

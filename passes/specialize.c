@@ -1,9 +1,9 @@
-// Specialising: extents and integer parameters of one possible value become constants.
+// Specialising: extents and integer parameters with only one possible value become constants.
 //
 // Needs: verified IR with facts (a range of one number). Keeps: parameters, extents and their
 // facts, which launches and metadata still name and check. A `requires` that is then true for every
-// launch goes; one that is false stays and says so at launch. What a requires still says is
-// simplified, so that analyses find its facts in their plain form.
+// launch is removed; one that is false stays and is reported at launch. The remaining part of a
+// requires is simplified, so that analyses find its facts in their plain form.
 #include "passes/passes.h"
 #include "passes/rewrite.h"
 #include "passes/simplify.h"

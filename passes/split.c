@@ -1,4 +1,5 @@
-// split: loops of products whose masks hold at first are there twice: steps without, then with.
+// split: loops of products whose masks hold at first are duplicated: steps without masks, then
+// steps with them.
 //
 //     for j in lo .. hi step s {         let end = min(hi, n - B + 1)
 //         … j + iota(B) < n …            for j in lo .. end step s { … true … }
@@ -6,19 +7,21 @@
 //                                            … j + iota(B) < n …
 //                                        }
 //
-// Where hi is n and s not less than B - 1, the second loop has one step at most, and is an `if`.
+// If hi is n and s not less than B - 1, the second loop has one step at most, and is an `if`.
 //
-// How: a comparison's sides are taken apart into the counter, scalars from outside of the loop and
-// a rest between two numbers, through ops that do not wrap. Where that gives c + x < y with c the
-// counter, it holds for every element in all steps below y - x, least against greatest rest.
+// How: the sides of a comparison are decomposed into the counter, scalars from outside of the loop
+// and a remainder between two numbers, through ops that do not wrap. If that gives c + x < y with c
+// the counter, it holds for every element in all steps below y - x, with the least remainder
+// against the greatest.
 // Keeps: every step and effect and their order; a comparison is only left out where it holds.
-// Invariants: loops of products only, innermost and upwards: a step of theirs is long enough for
-// what a second loop costs to begin, and its elements many enough for masks to be worth it.
+// Invariants: only innermost loops of products that count upwards: a step of theirs is long
+// compared with the start of a second loop, and has enough elements for masks to matter.
 #include "ir/analysis/analysis.h"
 #include "passes/passes.h"
 #include "passes/rewrite.h"
 
-// So that sums of a few cannot wrap. Rests that are wider leave no step to be without masks.
+// The limit keeps sums of a few from wrapping. With wider remainders, no step would be without
+// masks.
 #define SCALAR_MOST (INT64_C(1) << 56)
 #define NUMBER_MOST (INT64_C(1) << 40)
 enum { SCALARS_MOST = 4, REST_MOST = 1 << 16, DEPTH_MOST = 12, OPS_MOST = 256 };
@@ -34,9 +37,9 @@ typedef struct SplitSum {
 typedef struct Split {
     IrFunc *func;
     Arena *scratch;
-    Remarks *remarks;  // NULL: nobody asks
+    Remarks *remarks;  // NULL: no remarks are collected
     PassContext *context;
-    IrRanges *ranges;  // before the first change; NULL until a loop asks
+    IrRanges *ranges;  // from before the first change; NULL until a loop needs it
     IrOp *loop;
 } Split;
 
@@ -56,7 +59,7 @@ static void add_rest(SplitSum *sum, int64_t low, int64_t high, bool minus) {
     sum->high += minus ? -low : high;
 }
 
-// Adds the elements of v, or takes them off.
+// Adds the elements of v, or subtracts them.
 static bool add(const Split *s, SplitSum *sum, IrValue *v, bool minus, int depth) {
     const IrOp *def = v->def;
     IrRange range = ir_range_of(s->ranges, v);
@@ -81,7 +84,7 @@ static bool add(const Split *s, SplitSum *sum, IrValue *v, bool minus, int depth
     return true;
 }
 
-// The comparison as a - b < 0 of numbers; the one side's steps are the counter's, once.
+// The comparison as a - b < 0 of numbers; on one side the counter occurs once.
 static bool holds_at_first(const Split *s, const IrOp *op, SplitSum *sum) {
     bool turned = op->code == IR_GT || op->code == IR_GE;
     bool equal = op->code == IR_LE || op->code == IR_GE;
@@ -113,7 +116,7 @@ static bool goes_upwards(const IrOp *loop) {
            rewrite_constant_int(ir_operand(loop, 2), &step) && step > 0 && step <= REST_MOST;
 }
 
-// Has it few ops, and no loop among what is nested in them?
+// Does it have few ops, and no loop among the nested ones?
 static bool is_short(const IrBlock *block, uint32_t *room) {
     for (const IrOp *op = block->first; op; op = op->next) {
         if ((*room)-- == 0 || op->code == IR_FOR || op->code == IR_WHILE) return false;
@@ -131,7 +134,8 @@ static bool bounds_fit(const Split *s) {
     return true;
 }
 
-// The first counter for which the comparison may not hold: -(what is added to the counter).
+// The first counter for which the comparison may not hold: -(the terms that are added to the
+// counter).
 static IrValue *limit_of(IrBuilder *b, const SplitSum *sum) {
     IrValue *limit = ir_const_int(b, DTYPE_I64, -sum->high);
     for (uint32_t i = 0; i < sum->minus_count; i++)
@@ -161,21 +165,21 @@ static IrOp *copy_of(const IrOp *op, const Map *names) {
     return ((const IrValue *)(uintptr_t)*copy)->def;
 }
 
-// In every step, as where the end is a multiple of the step?
+// Does it hold in every step, as it does if the end is a multiple of the step?
 static bool always_holds(const Split *s, const IrOp *op, const SplitSum *sum) {
     return sum->plus_count == 0 && sum->minus_count == 1 &&
            ir_provably_le(s->ranges, op, s->loop->regions[0]->args[0], sum->high + 1,
                           sum->minus[0]);
 }
 
-// All steps but the last are below the limit, hi - high, where high is no more than a step.
+// All steps but the last are below the limit, hi - high, if high is at most a step.
 static bool leaves_one(const IrOp *loop, const SplitSum *sum) {
     int64_t step;
     return sum->plus_count == 0 && sum->minus_count == 1 && sum->minus[0] == ir_operand(loop, 1) &&
            rewrite_constant_int(ir_operand(loop, 2), &step) && sum->high <= step;
 }
 
-// The loop that takes one step or none becomes an `if`.
+// The loop that runs one step or none becomes an `if`.
 static void open_last(const Split *s) {
     IrOp *loop = s->loop;
     uint32_t count = loop->result_count;
@@ -203,7 +207,7 @@ typedef struct SplitFound {
     VEC(SplitSum) sums;
 } SplitFound;
 
-// The loop's comparisons that hold at first. Those that always do are left out: true.
+// Finds the loop's comparisons that hold at first. Those that always hold are replaced by true.
 static bool find(Split *s, SplitFound *found) {
     bool changed = false;
     IR_EACH_OP(op, s->loop->regions[0]) {

@@ -1,7 +1,7 @@
-// Rounding to odd, and what it gives: sums and products with one rounding in the end.
+// Rounding to odd, and operations built on it: sums and products that are rounded once at the end.
 //
-// A value rounded to odd keeps in its last bit whether anything was cut off; rounded again, to at
-// least two bits fewer, it gives what the exact value would have (S. Boldo, G. Melquiond,
+// A value rounded to odd records in its last bit whether anything was cut off. Rounded again, to at
+// least two bits fewer, it gives the same result as the exact value would (S. Boldo, G. Melquiond,
 // "Emulation of FMA and correctly rounded sums", IEEE Trans. Comput. 2008).
 #include "passes/legalize/legal.h"
 
@@ -10,7 +10,7 @@ static IrValue *sub(Legal *l, IrValue *x, IrValue *y) { return legal_binary(l, I
 static IrValue *mul(Legal *l, IrValue *x, IrValue *y) { return legal_binary(l, IR_MUL, x, y); }
 static IrValue *magnitude(Legal *l, IrValue *x) { return ir_unary(&l->b, IR_ABS, x); }
 
-// `r` moved to its odd neighbour where `inexact`; `away`: the exact value is farther from zero.
+// `r`, moved to its odd neighbour where `inexact`; `away`: the exact value is farther from zero.
 static IrValue *to_odd(Legal *l, IrValue *r, IrValue *inexact, IrValue *away) {
     Dtype word = r->type->elem == DTYPE_F64 ? DTYPE_U64 : DTYPE_U32;
     IrValue *bits = legal_as(l, r, word);
@@ -25,7 +25,7 @@ typedef struct FmaTwo {
     IrValue *high, *low;
 } FmaTwo;
 
-// Exact (D. Knuth); the error of a sum that is not finite is a NaN.
+// The exact sum (D. Knuth); the error of a sum that is not finite is a NaN.
 static FmaTwo two_sum(Legal *l, IrValue *x, IrValue *y) {
     IrValue *sum = add(l, x, y), *part = sub(l, sum, x);
     IrValue *error = add(l, sub(l, x, sub(l, sum, part)), sub(l, y, part));
@@ -51,12 +51,12 @@ IrValue *legal_odd_f32(Legal *l, IrValue *x) {
 }
 
 // ---- f64 ----------------------------------------------------------------------------------------
-// The operands are brought to [1, 2) by their exponents, so that nothing overflows or is lost; the
-// product is taken exactly, in two parts (T. Dekker); the exact sum of three is rounded once, at
-// the place where the result's last bit will be when its exponent is put back.
+// The operands are scaled to [1, 2) by their exponents, so that nothing overflows or is lost; the
+// product is computed exactly, in two parts (T. Dekker); the exact sum of three is rounded once, at
+// the position of the result's last bit once its exponent is restored.
 
 typedef struct Scaled {
-    IrValue *value;     // in [1, 2), signed; of 0 and what is not finite something finite
+    IrValue *value;     // in [1, 2), signed; for 0 and values that are not finite, any finite value
     IrValue *exponent;  // i64
 } Scaled;
 
@@ -96,18 +96,18 @@ static FmaTwo two_product(Legal *l, IrValue *x, IrValue *y) {
     return (FmaTwo){p, add(l, error, mul(l, a.low, b.low))};
 }
 
-// (high + low) * 2^exponent, rounded once; low is rounded to odd and below half an ulp of high, or
-// exact beside a high of 0: then it is all there is.
+// (high + low) * 2^exponent, rounded once. low is rounded to odd and below half an ulp of high; if
+// high is 0, low is exact and is all there is.
 static IrValue *put_back(Legal *l, IrValue *high, IrValue *low, IrValue *exponent) {
     IrValue *zero = legal_real(l, high, 0), *gone = legal_binary(l, IR_EQ, high, zero);
     high = legal_select(l, gone, low, high);
     low = legal_select(l, gone, zero, low);
-    // 2^least is where the result begins to be subnormal; far from there nothing is.
+    // Below 2^least the result is subnormal; far from there nothing is.
     IrValue *far = integer(l, high, -800);
     IrValue *least = sub(l, integer(l, high, -1022), legal_binary(l, IR_MIN, exponent, far));
     IrValue *limit = power_of_two(l, least);
     IrValue *subnormal = legal_binary(l, IR_LT, magnitude(l, high), limit);
-    // Of the result's sign, so that the sum stays between the limit and twice that.
+    // Has the result's sign, so that the sum stays between the limit and twice the limit.
     IrValue *sign =
         legal_binary(l, IR_AND, legal_as(l, high, DTYPE_I64), integer(l, high, INT64_MIN));
     IrValue *magic = legal_binary(l, IR_OR, legal_as(l, limit, DTYPE_I64), sign);
@@ -115,7 +115,7 @@ static IrValue *put_back(Legal *l, IrValue *high, IrValue *low, IrValue *exponen
     FmaTwo sum = two_sum(l, magic, high);
     IrValue *r = add(l, sum.high, legal_odd_sum(l, sum.low, low));
     r = sub(l, r, magic);
-    // A tiny number that went away keeps its sign.
+    // A tiny number that becomes zero keeps its sign.
     r = legal_binary(l, IR_OR, legal_as(l, magnitude(l, r), DTYPE_I64), sign);
     r = legal_as(l, r, DTYPE_F64);
     IrValue *half = legal_shift(l, IR_SHR, exponent, 1);
@@ -131,7 +131,8 @@ IrValue *legal_fma_f64(Legal *l, IrValue *a, IrValue *b, IrValue *c) {
     enum { APART = 200, LEAST = -1400 };
     Scaled x = scaled(l, a), y = scaled(l, b), z = scaled(l, c);
     IrValue *zero = legal_real(l, a, 0);
-    // How far c's exponent is above the product's; beyond APART the smaller is but a trace.
+    // The difference of c's exponent and the product's; beyond APART the smaller one only affects
+    // the last bit.
     IrValue *product_exponent = add(l, x.exponent, y.exponent);
     IrValue *above = sub(l, z.exponent, product_exponent);
     IrValue *held = legal_binary(l, IR_MIN, above, integer(l, a, APART));
@@ -147,7 +148,8 @@ IrValue *legal_fma_f64(Legal *l, IrValue *a, IrValue *b, IrValue *c) {
     FmaTwo p = two_product(l, x.value, y.value), t = two_sum(l, added, p.low);
     FmaTwo v = two_sum(l, p.high, t.high);
     IrValue *r = put_back(l, v.high, legal_odd_sum(l, t.low, v.low), exponent);
-    // Where a or b is 0 or not finite the plain operations are exact; so is c where only it is not.
+    // If a or b is 0 or not finite, the plain operations are exact; the same holds if only c is not
+    // finite.
     IrValue *ab = legal_binary(l, IR_AND, is_finite(l, a), is_finite(l, b));
     ab = legal_binary(l, IR_AND, ab, legal_binary(l, IR_NE, a, zero));
     ab = legal_binary(l, IR_AND, ab, legal_binary(l, IR_NE, b, zero));

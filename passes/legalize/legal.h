@@ -1,9 +1,9 @@
-// What legalize is made of: conversions of narrow floats on their bits, and fused multiply-add
-// without the instruction.
+// The building blocks of legalize: conversions of narrow floats on their bits, and fused
+// multiply-add without the instruction.
 //
-// Invariants: elementwise, for values of any shape; what is built needs nothing that the machine
-// lacks; results equal those of base/dtype.h and ir_eval to the bit, NaNs' payloads aside.
-// Ownership: built ops are the module's; a Legal is a value.
+// Invariants: elementwise, for values of any shape; the ops built need nothing that the machine
+// lacks; results equal those of base/dtype.h and ir_eval to the bit, except for NaNs' payloads.
+// Ownership: built ops belong to the module; a Legal is a value.
 //
 //     Legal l = {ir_builder_before(op), context->machine};
 //     IrValue *root = ir_unary(&l.b, IR_SQRT, legal_widen(&l, x));
@@ -28,7 +28,8 @@ IrValue *legal_as(Legal *l, IrValue *x, Dtype elem);            // the same bits
 IrValue *legal_widen(Legal *l, IrValue *x);
 // f32 to f16, bf16, fp8, rounded once; `saturate` as in dtype_from_double.
 IrValue *legal_narrow(Legal *l, IrValue *x, Dtype to, bool saturate);
-// f64 to f32 rounded to odd: rounding that again to fewer bits gives what one rounding would have.
+// f64 to f32 rounded to odd: rounding that again to fewer bits gives the result of a single
+// rounding.
 IrValue *legal_odd_f32(Legal *l, IrValue *x);
 // The sum of two f32 or f64, rounded to odd.
 IrValue *legal_odd_sum(Legal *l, IrValue *x, IrValue *y);

@@ -1,15 +1,17 @@
-// What the machine lacks goes: arithmetic and casts of f16, bf16 and fp8, fused multiply-add.
+// Replaces ops that the machine lacks: arithmetic and casts of f16, bf16 and fp8, fused
+// multiply-add.
 //
-// Needs: cpu-level IR of scalars and vectors (elementwise ops of any shape are done all the same);
-// no rules of `simplify` after it, which would join casts again. Keeps every bit but NaNs' payloads
-// (language rule 23): the tests compare with ir_eval and dtype_cast. After it values of bf16 and
-// fp8, and of f16 but for casts and what `machine->f16` says, are only moved: loaded, stored,
-// selected, bitcast, broadcast, shuffled, carried, compared and exchanged by atomic_cas; vec.dot2
-// keeps its operands.
+// Needs: cpu-level IR of scalars and vectors (elementwise ops of any shape are handled as well); no
+// rules of `simplify` after it, which would merge casts again. Keeps every bit except NaNs'
+// payloads (language rule 23): the tests compare with ir_eval and dtype_cast. After it, values of
+// bf16 and fp8, and of f16 except for casts and the ops that `machine->f16` allows, are only moved:
+// loaded, stored, selected, bitcast, broadcast, shuffled, carried, compared and exchanged by
+// atomic_cas; vec.dot2 keeps its operands.
 //
-// Arithmetic is done in f32 and rounded once more: right for + - * / sqrt, as 24 >= 2 * 11 + 2 (S.
-// Figueroa, "When is double rounding innocuous?", SIGNUM 1995; bf16's subnormals have no more bits
-// than that either); fma, casts of f64 and of wide integers go through rounding to odd (fma.c).
+// Arithmetic is done in f32 and rounded once more. That is right for + - * / sqrt, as 24 >= 2 * 11
+// + 2 (S. Figueroa, "When is double rounding innocuous?", SIGNUM 1995; bf16's subnormals do not
+// have more bits than that either). fma, casts of f64 and of wide integers use rounding to odd
+// (fma.c).
 #include <math.h>
 
 #include "passes/legalize/legal.h"
@@ -25,7 +27,7 @@ static bool is_narrow(Dtype t) {
     return t == DTYPE_F16 || t == DTYPE_BF16 || dtype_is(t, DTYPE_CLASS_FP8);
 }
 
-// Is this arithmetic of f16 left to the machine?
+// Does the machine have this arithmetic of f16?
 static bool is_native(const Legal *l, IrOpcode code, Dtype t) {
     if (t != DTYPE_F16 || !l->machine->f16) return false;
     switch (code) {
@@ -71,7 +73,7 @@ static IrValue *fma_narrow(Legal *l, IrValue *const *x) {
     Dtype t = x[0]->type->elem;
     IrValue *in[3];
     for (int i = 0; i < 3; i++) in[i] = legal_widen(l, x[i]);
-    // The product is exact: of bf16 in f64, for its exponents; else in f32.
+    // The product is exact: for bf16 in f64, because of its exponents; else in f32.
     if (t != DTYPE_BF16)
         return legal_narrow(l, legal_odd_sum(l, legal_binary(l, IR_MUL, in[0], in[1]), in[2]), t,
                             true);
@@ -87,7 +89,7 @@ static IrValue *fma_wide(Legal *l, IrValue *const *x) {
     return ir_cast(&l->b, legal_odd_sum(l, product, in[2]), DTYPE_F32, false);
 }
 
-// Of narrow floats; NULL when there is nothing to do.
+// Arithmetic of narrow floats; NULL if there is nothing to do.
 static IrValue *arithmetic(Legal *l, IrOpcode code, IrValue *const *x) {
     Dtype t = x[0]->type->elem;
     if (is_native(l, code, t)) return NULL;
@@ -122,7 +124,7 @@ static IrValue *arithmetic(Legal *l, IrOpcode code, IrValue *const *x) {
 
 // ---- casts --------------------------------------------------------------------------------------
 
-// bf16 from 64-bit integers: what does not fit 53 bits leaves its trace in the last of them.
+// bf16 from 64-bit integers: bits that do not fit in 53 are recorded in the last of them.
 static IrValue *odd_double(Legal *l, IrValue *x) {
     bool is_signed = dtype_signed(x->type->elem);
     IrValue *m = is_signed ? ir_unary(&l->b, IR_ABS, x) : x;
@@ -149,7 +151,7 @@ static IrValue *from_integer(Legal *l, IrValue *x, Dtype to, bool saturate) {
     if (to == DTYPE_BF16 && dtype_bits(from) == 64)
         return narrow_f64(l, odd_double(l, x), to, saturate);
     if (to == DTYPE_BF16) return narrow_f64(l, ir_cast(&l->b, x, DTYPE_F64, false), to, saturate);
-    // Beyond 2^17 all is as 2^17 is: more than the greatest.
+    // Values beyond 2^17 give the same result as 2^17: more than the greatest.
     x = legal_binary(l, IR_MIN, x, legal_const(l, x, from, 1 << 17));
     if (dtype_signed(from))
         x = legal_binary(l, IR_MAX, x, legal_const(l, x, from, (uint64_t) - (1 << 17)));
@@ -194,7 +196,7 @@ static IrOpcode reduce_code(IrReduce kind) {
     case IR_REDUCE_ALL:
     case IR_REDUCE_CUSTOM: break;
     }
-    return IR_OPCODES;  // not of floats
+    return IR_OPCODES;  // not for floats
 }
 
 static IrValue *computed(Legal *l, IrOpcode code, IrValue *x, IrValue *y) {
@@ -211,7 +213,7 @@ static IrValue *lanes_from(Legal *l, IrValue *x, uint32_t first, uint32_t count)
     return ir_result(op, 0);
 }
 
-// Halves are combined, as the op says.
+// Halves are combined, as the op's definition says.
 static IrValue *reduce(Legal *l, const IrOp *op) {
     IrValue *x = ir_operand(op, 0);
     IrOpcode code = reduce_code((IrReduce)ir_attr_int(op, IR_ATTR_REDUCE));
@@ -234,7 +236,7 @@ static IrOpcode rmw_code(IrRmw kind) {
     case IR_RMW_XOR:
     case IR_RMW_XCHG: break;
     }
-    return IR_OPCODES;  // a matter of bits
+    return IR_OPCODES;  // the bits decide
 }
 
 static IrValue *exchange(IrBuilder *b, const IrOp *op, IrValue *expected, IrValue *x,
@@ -247,7 +249,7 @@ static IrValue *exchange(IrBuilder *b, const IrOp *op, IrValue *expected, IrValu
     return ir_result(made, 0);
 }
 
-// Threads are in step: what repeats until it comes through is one op.
+// Threads run in step: the loop that repeats until the exchange succeeds is one op.
 static IrValue *update(Legal *l, const IrOp *op, IrOpcode code) {
     IrValue *operands[] = {ir_operand(op, 0), ir_operand(op, 1), ir_operand(op, 2)};
     const IrType *t = op->results[0].type, *scalar = ir_scalar(l->b.module, t->elem);
@@ -262,13 +264,13 @@ static IrValue *update(Legal *l, const IrOp *op, IrOpcode code) {
     return ir_result(made, 0);
 }
 
-// The old value is read by an exchange that changes nothing; then exchanges until one finds what
-// the one before it saw. A masked one gives 0 each time, which ends it.
+// The old value is read by an exchange that changes nothing; then exchanges are repeated until one
+// finds the value that the one before it read. A masked one gives 0 each time, which ends the loop.
 static IrValue *atomic(Legal *l, const IrOp *op) {
     IrOpcode code = rmw_code((IrRmw)ir_attr_int(op, IR_ATTR_RMW));
     IrValue *x = ir_operand(op, 1);
     if (code == IR_OPCODES) return NULL;
-    // Sums of f16 the hardware has.
+    // The hardware has sums of f16.
     bool native = is_native(l, code, x->type->elem) && (code == IR_ADD || code == IR_SUB);
     if (l->b.func->level == IR_LEVEL_THREAD) return native ? NULL : update(l, op, code);
     if (x->type->rank) return NULL;
@@ -299,7 +301,7 @@ static IrValue *atomic(Legal *l, const IrOp *op) {
 
 // ---- the pass -----------------------------------------------------------------------------------
 
-// What takes the op's place; NULL: it stays.
+// The replacement of the op; NULL: it stays.
 static IrValue *replacement(Legal *l, const IrOp *op) {
     if (op->result_count != 1 || op->operand_count == 0 || !ir_operand(op, 0)) return NULL;
     const IrType *type = ir_operand(op, 0)->type;
@@ -319,7 +321,8 @@ static IrValue *replacement(Legal *l, const IrOp *op) {
     return ir_op_is(op->code, IR_FAMILIES_ELEMENTWISE) ? arithmetic(l, op->code, x) : NULL;
 }
 
-// What was done in another type than it is written in. Casts are no arithmetic.
+// Reports ops that are computed in another type than they are written in. Casts do not count as
+// arithmetic.
 static void say(const Legalize *z, const IrOp *op) {
     Remarks *remarks = z->context->remarks;
     if (!remarks || !op->operand_count || !ir_operand(op, 0)) return;

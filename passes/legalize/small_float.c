@@ -1,8 +1,9 @@
-// Narrow floats on their bits.
+// Conversions of narrow floats on their bits.
 //
 // A format's magnitudes are ordered as its bits are, so rounding, overflow and the step into the
-// subnormals are integer arithmetic; subnormals are rounded by adding a power of two whose last
-// place is theirs (their own are exact: a product with a power of two brings them to f32).
+// subnormals are integer arithmetic. Subnormals are rounded by adding a power of two whose last
+// place is theirs; the format's own subnormals are converted exactly, by a product with a power of
+// two that brings them to f32.
 #include <math.h>
 
 #include "base/os/os.h"
@@ -10,7 +11,7 @@
 
 typedef struct FloatShape {
     int width;      // bits
-    int shift;      // bits of a significand that f32 has more
+    int shift;      // bits that the significand of f32 has in addition
     int bias;       // of the exponent
     uint64_t sign;  // the sign bit
     uint64_t greatest, infinite, nan;
@@ -22,7 +23,7 @@ static FloatShape shape_of(Dtype t) {
         .width = (int)dtype_bits(t), .shift = 24 - f->precision, .bias = 1 - f->min_exponent};
     s.sign = UINT64_C(1) << (s.width - 1);
     s.greatest = dtype_from_double(t, f->greatest, false);
-    s.infinite = dtype_from_double(t, (double)INFINITY, false);  // a NaN where there is none
+    s.infinite = dtype_from_double(t, (double)INFINITY, false);  // a NaN if there is no infinity
     s.nan = dtype_from_double(t, (double)NAN, false);
     return s;
 }
@@ -98,7 +99,7 @@ static IrValue *finish(Legal *l, IrValue *bits, Dtype to) {
     return legal_as(l, ir_cast(&l->b, bits, word_of((int)dtype_bits(to)), false), to);
 }
 
-// The same exponents as f32: subnormals and infinities come out by themselves.
+// The same exponents as f32: subnormals and infinities need no special treatment.
 static IrValue *narrow_bf16(Legal *l, IrValue *x) {
     IrValue *bits = legal_as(l, x, DTYPE_U32);
     IrValue *quiet = with(l, IR_OR, legal_shift(l, IR_SHR, bits, 16), 0x40);
@@ -106,7 +107,7 @@ static IrValue *narrow_bf16(Legal *l, IrValue *x) {
     return finish(l, r, DTYPE_BF16);
 }
 
-// The bits of |x| rounded; beyond the greatest value they run on.
+// The bits of |x| rounded; beyond the greatest value they continue upwards.
 static IrValue *magnitude_of(Legal *l, IrValue *a, const FloatShape *s) {
     IrValue *bits = legal_as(l, a, DTYPE_U32);
     IrValue *rebased = with(l, IR_SUB, bits, (uint64_t)(127 - s->bias) << 23);

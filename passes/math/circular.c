@@ -2,10 +2,10 @@
 //
 // The reduction multiplies the significand, an integer, by those bits of 2/pi that matter at the
 // argument's exponent (M. Payne, R. Hanek, "Radian reduction for trigonometric functions", SIGNUM
-// 1983): bits of weight 4 and more leave only multiples of 4 quarter turns, and 64 (f32) or 128
-// (f64) bits below are more than any float's distance from a multiple of pi/2 can ask for. The
-// window into 2/pi is found by halving, with selects: no table in memory, no branch. Arguments
-// below 1/2 are their own reduction.
+// 1983): bits of weight 4 and more only add multiples of 4 quarter turns, and 64 (f32) or 128 (f64)
+// bits below are more than the distance of any float from a multiple of pi/2 requires. The window
+// into 2/pi is found by halving, with selects: no table in memory, no branch. Arguments below 1/2
+// need no reduction.
 #include <math.h>
 
 #include "passes/math/math.h"
@@ -32,9 +32,9 @@ static const uint64_t turns_f64[] = {
 
 typedef struct ReducedAngle {
     IrValue *quadrant;  // m->word, 0 to 3
-    IrValue *rest;      // |rest + tail| <= pi/4, tail less than an ulp or so of rest
+    IrValue *rest;      // |rest + tail| <= pi/4; tail is less than about an ulp of rest
     IrValue *tail;
-    IrValue *negative;  // m->word: the sign bit of rest, of which rest, tail are the magnitude
+    IrValue *negative;  // m->word: the sign bit of rest, whose magnitude rest and tail hold
 } ReducedAngle;
 
 // ---- the window: `count` words of the table from bit `place` on
@@ -42,7 +42,7 @@ typedef struct ReducedAngle {
 static void window(Math *m, const uint64_t *table, int size, IrValue *place, int count,
                    IrValue **words) {
     int bits = m->wide ? 64 : 32, log = m->wide ? 6 : 5, step = m->wide ? 8 : 2;
-    // The last place of all is reached by a whole word of shifting.
+    // The very last position is reached by a shift of a whole word.
     IrValue *last = math_word(m, (uint64_t)(2 * step - 1));
     IrValue *index = math_shr(m, place, log);
     index = math_select(m, math_compare(m, IR_LT, last, index), last, index);
@@ -54,7 +54,7 @@ static void window(Math *m, const uint64_t *table, int size, IrValue *place, int
     for (; step; step /= 2) {
         IrValue *far =
             math_compare(m, IR_NE, math_and(m, index, math_word(m, (uint64_t)step)), zero);
-        size = count + step;  // what the smaller steps can still reach
+        size = count + step;  // the part that the smaller steps can still reach
         for (int i = 0; i < size; i++) kept[i] = math_select(m, far, kept[i + step], kept[i]);
     }
     for (int i = 0; i < count; i++)
@@ -70,7 +70,7 @@ static IrValue *float_of_bits(Math *m, IrValue *x) {  // of a 64-bit integer bel
     return ir_cast(m->b, ir_cast(m->b, x, DTYPE_I32, false), DTYPE_F32, false);
 }
 
-// What `high` 2^24 + `low` + `more` 2^-14, in units of 2^-48 quarter turns, is in radians.
+// `high` 2^24 + `low` + `more` 2^-14, in units of 2^-48 quarter turns, converted to radians.
 static void radians(Math *m, IrValue *high, IrValue *low, IrValue *more, ReducedAngle *t) {
     IrValue *up = math_const(m, m->wide ? 0x1p52 : 0x1p24);
     IrValue *down = math_const(m, m->wide ? -0x1p52 : -0x1p24);
@@ -98,7 +98,7 @@ static ReducedAngle reduce_f32(Math *m, IrValue *x) {
     IrValue *high = math_shl(m, math_mul(m, whole, u64_of(m, w[0])), 32);
     IrValue *low = math_shr(m, math_mul(m, whole, u64_of(m, w[2])), 32);
     IrValue *p = math_add(m, math_add(m, high, math_mul(m, whole, u64_of(m, w[1]))), low);
-    // Two bits of quarter turns, 62 behind the point: to the nearest quarter.
+    // Two bits of quarter turns, 62 after the point: to the nearest quarter.
     IrValue *quarter = math_shr(m, math_add(m, p, math_word(&wide, UINT64_C(1) << 61)), 62);
     IrValue *rest = math_sub(m, p, math_shl(m, quarter, 62));
     IrValue *sign = math_shr(m, rest, 63);
@@ -143,12 +143,12 @@ static ReducedAngle reduce_f64(Math *m, IrValue *x) {
     IrValue *sum = math_add(m, low, multiply(m, whole, w[2], NULL));
     IrValue *carry = math_compare(m, IR_LT, sum, low);
     high = math_add(m, high, math_select(m, carry, math_word(m, 1), math_word(m, 0)));
-    // Two bits of quarter turns, 126 behind the point: to the nearest quarter.
+    // Two bits of quarter turns, 126 after the point: to the nearest quarter.
     IrValue *quarter = math_shr(m, math_add(m, high, math_word(m, UINT64_C(1) << 61)), 62);
     high = math_sub(m, high, math_shl(m, quarter, 62));
     IrValue *sign = math_shr(m, high, 63);
     IrValue *flip = math_sub(m, math_word(m, 0), sign);
-    high = math_xor(m, high, flip);  // short of the negative by the last bit, which is nothing
+    high = math_xor(m, high, flip);  // off by the last bit from the negative, which is negligible
     sum = math_xor(m, sum, flip);
     ReducedAngle t = {.quadrant = quarter, .negative = math_shl(m, sign, 63)};
     IrValue *middle = math_shl(m, math_and(m, high, math_word(m, 0x1ff)), 43);
@@ -160,7 +160,7 @@ static ReducedAngle reduce_f64(Math *m, IrValue *x) {
 
 // ---- both ---------------------------------------------------------------------------------------
 
-// For math(approx): good to 2^-20 for arguments of a few turns.
+// For math(approx): accurate to 2^-20 for arguments of a few turns.
 static ReducedAngle reduce_roughly(Math *m, IrValue *x) {
     IrValue *magic = math_const(m, m->magic);
     IrValue *two_by_pi = math_const(m, m->wide ? 0x1.45f306dc9c883p-1 : 0x1.45f306p-1);
@@ -176,7 +176,7 @@ static ReducedAngle reduce_roughly(Math *m, IrValue *x) {
     return t;
 }
 
-// Of x >= 0; of a NaN or infinity anything.
+// For x >= 0; for a NaN or infinity the result is arbitrary.
 static ReducedAngle reduce(Math *m, IrValue *x) {
     if (m->approx) return reduce_roughly(m, x);
     ReducedAngle t = m->wide ? reduce_f64(m, x) : reduce_f32(m, x);
@@ -196,7 +196,7 @@ static IrValue *sine_tail(Math *m, const ReducedAngle *t) {
     return math_fma(m, math_mul(m, z, t->rest), s, tail);
 }
 
-// cos(rest + tail) = `*high` + what this gives; *high = 1 - rest²/2, rounded.
+// cos(rest + tail) = `*high` + the result; *high = 1 - rest²/2, rounded.
 static IrValue *cosine_tail(Math *m, const ReducedAngle *t, IrValue **high) {
     IrValue *one = math_const(m, 1);
     IrValue *z = math_mul(m, t->rest, t->rest), *half = math_mul(m, z, math_const(m, 0.5));
@@ -256,7 +256,7 @@ IrValue *math_tan(Math *m, IrValue *x) {
     IrValue *s = math_add(m, t.rest, tail), *c = math_add(m, high, low);
     IrValue *ds = math_sub(m, tail, math_sub(m, s, t.rest));
     IrValue *dc = math_sub(m, low, math_sub(m, c, high));
-    IrValue *odd = bit_set(m, t.quadrant, 1);  // there it is -1 / tan
+    IrValue *odd = bit_set(m, t.quadrant, 1);  // the result there is -1 / tan
     IrValue *r = math_quotient(m, math_select(m, odd, c, s), math_select(m, odd, dc, ds),
                                math_select(m, odd, s, c), math_select(m, odd, ds, dc));
     IrValue *turned = math_shl(m, math_and(m, t.quadrant, math_word(m, 1)), m->wide ? 63 : 31);

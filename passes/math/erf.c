@@ -1,6 +1,6 @@
-// erf as 1 - exp(-T), T = -ln(erfc |x|) a polynomial in |x| without selects: 1 - exp(-T) is taken
-// as -expm1(-T), so that a small T keeps its relative precision, and a large T needs little of it.
-// The fit's weight says so: it is the derivative of erf by T.
+// erf as 1 - exp(-T), T = -ln(erfc |x|) a polynomial in |x| without selects: 1 - exp(-T) is
+// computed as -expm1(-T), so that a small T keeps its relative precision; a large T needs little of
+// it. The fit's weight accounts for that: it is the derivative of erf with respect to T.
 #include "passes/math/math.h"
 
 // T(a) / a - c on [0, 3.95] and [0, 5.95], where c is 2/sqrt(pi) rounded: 2^-30.8, 2^-55.5 of

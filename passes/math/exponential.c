@@ -1,11 +1,11 @@
 // exp, exp2, sigmoid, tanh, rsqrt.
 //
-// All but the last come down to 2^n times a polynomial. n is found by adding `magic`: the sum's low
-// bits are the rounded integer. Where the exponent's bias is added with it one shift makes 2^n. exp
-// takes n even, 2h: multiplying by 2^h twice covers every exponent, with the only rounding of a
-// subnormal result in the second.
-// Coefficients: minimax fits of the relative error (Remez exchange in 220 bits, the low ones
-// rounded first and the others fitted again); the errors of the fits stand beside them.
+// All but the last reduce to 2^n times a polynomial. n is found by adding `magic`: the sum's low
+// bits are the rounded integer. If the exponent's bias is added with it, one shift gives 2^n. exp
+// uses an even n, 2h: multiplying by 2^h twice covers every exponent, and a subnormal result is
+// rounded only in the second. Coefficients are minimax fits of the relative error (Remez exchange
+// in 220 bits, the low ones rounded first and the others fitted again); each table's comment has
+// the error of its fit.
 #include "passes/math/math.h"
 
 // (exp(r) - 1 - r) / r² on |r| <= ln 2: 2^-26.0, 2^-55.3 of exp(r).
@@ -31,7 +31,7 @@ static const double exp2_f64[] = {
     0x1.5d87fe78a26b0p-10, 0x1.430912f883d86p-13, 0x1.ffcbfc74de414p-17, 0x1.62c021e256b4fp-20,
     0x1.b524dd42b8db6p-24, 0x1.e4d06ca03ee89p-28, 0x1.ea016d02e658cp-32, 0x1.c2ce96423fa26p-36};
 
-// ln 2 in two parts; the first is short of nothing: the fma takes its products exactly.
+// ln 2 in two parts; the first uses all bits of the type: the fma computes its products exactly.
 static double ln2_high(const Math *m) { return m->wide ? 0x1.62e42fefa39efp-1 : 0x1.62e430p-1; }
 static double ln2_low(const Math *m) { return m->wide ? 0x1.abc9e3b39803fp-56 : -0x1.05c610p-29; }
 static double log2_e(const Math *m) { return m->wide ? 0x1.71547652b82fep+0 : 0x1.715476p+0; }
@@ -41,8 +41,8 @@ typedef struct Reduced {
     IrValue *rest;     // x - n * step * ln 2
 } Reduced;
 
-// x = n * step * ln 2 + rest, step a power of two; the magic's low bits are zero or the bias. Not
-// `exact`: but for n times what the high part of ln 2 lacks.
+// x = n * step * ln 2 + rest, step a power of two; the magic's low bits are zero or the bias.
+// Without `exact`, the rest lacks n times the low part of ln 2.
 static Reduced reduce(Math *m, IrValue *x, double step, int low, bool exact) {
     IrValue *magic = math_const(m, m->magic + low);
     IrValue *rounded = math_fma(m, x, math_const(m, log2_e(m) / step), magic);
@@ -52,7 +52,7 @@ static Reduced reduce(Math *m, IrValue *x, double step, int low, bool exact) {
     return (Reduced){rounded, rest};
 }
 
-// exp of x that underflows to nothing below the type and overflows to no more than infinity.
+// exp of an x that is clamped, so that the result ends at 0 and at infinity without special cases.
 static IrValue *exp_of_clamped(Math *m, IrValue *x) {
     Reduced by = reduce(m, x, 2, m->bias, true);
     IrValue *r = by.rest, *one = math_const(m, 1);
@@ -64,9 +64,9 @@ static IrValue *exp_of_clamped(Math *m, IrValue *x) {
 
 static double exp_least(const Math *m) { return m->wide ? -746 : -104; }
 
-// With y = x * log2(e) as rounded and z what it lacks, 2^y * (1 + z * ln 2): what |y| costs in
-// accuracy comes back. z is left out where 2^y is 0 or infinite: infinities less themselves are no
-// number.
+// With y = x * log2(e) as rounded and z its rounding error, the result is 2^y * (1 + z * ln 2); the
+// second factor restores the accuracy that a large |y| costs. z is left out if 2^y is 0 or
+// infinite: the difference of infinities is a NaN.
 static IrValue *exp_by_exp2(Math *m, IrValue *x) {
     IrValue *high = math_const(m, 0x1.715476p+0), *low = math_const(m, 0x1.4ae0c0p-26);
     IrValue *y = math_mul(m, x, high);
@@ -83,8 +83,8 @@ IrValue *math_exp(Math *m, IrValue *x) {
     return exp_of_clamped(m, math_at_most(m, x, m->wide ? 710 : 89));
 }
 
-// 2^n as the product of two halves, as results may be subnormal and n may be the greatest exponent
-// and one.
+// 2^n as the product of two halves, as results may be subnormal and n may exceed the greatest
+// exponent by one.
 static IrValue *scale(Math *m, IrValue *p, IrValue *rounded) {
     IrValue *n = math_as_int(m, rounded);
     IrValue *half = math_shr(m, n, 1), *other = math_sub(m, n, half);
@@ -115,8 +115,8 @@ static IrValue *expm1_rest(Math *m, IrValue *r) {
     return math_fma(m, q, math_mul(m, r, r), r);
 }
 
-// e / (1 + e) or 1 / (1 + e) with e = exp(-|x|): exp(|x|) would overflow where the result is a
-// small number still. Two roundings fewer than exp and a division would have.
+// e / (1 + e) or 1 / (1 + e) with e = exp(-|x|): exp(|x|) would overflow where the result is still
+// a small number. Two roundings fewer than exp and a division would have.
 IrValue *math_sigmoid(Math *m, IrValue *x) {
     IrValue *one = math_const(m, 1);
     if (m->hardware) return math_div(m, one, math_add(m, one, exp_by_exp2(m, math_neg(m, x))));
@@ -128,14 +128,14 @@ IrValue *math_sigmoid(Math *m, IrValue *x) {
     return math_quotient(m, math_select(m, negative, e, one), NULL, d, lost);
 }
 
-// In f32 the error of an inexact rest, |n| 2^-29 of 2^n, is next to nothing beside 1 - 2^n. In f64
-// there is no test of all values that would show it.
+// In f32, the error of an inexact rest, |n| 2^-29 of 2^n, is negligible compared with 1 - 2^n. In
+// f64 there is no test of all values that would show it.
 MathExpm1 math_expm1_parts(Math *m, IrValue *x) {
     Reduced by = reduce(m, x, 1, m->bias, m->wide);
     return (MathExpm1){math_power_of_two(m, by.rounded), expm1_rest(m, by.rest)};
 }
 
-// With e = exp(2|x|) - 1: e / (e + 2); from 20 on that is 1.
+// With e = exp(2|x|) - 1: e / (e + 2); from 20 on the result is 1.
 static IrValue *tanh_wide(Math *m, IrValue *x) {
     IrValue *a = math_at_most(m, math_abs(m, x), 20);
     MathExpm1 by = math_expm1_parts(m, math_add(m, a, a));
@@ -144,11 +144,11 @@ static IrValue *tanh_wide(Math *m, IrValue *x) {
     return math_quotient(m, e, NULL, d, math_sub(m, e, math_sub(m, d, two)));
 }
 
-// With e = exp(-2|x|): (1 - e) / (1 + e); from 10 on that is 1. Dividend and divisor come of the
-// same two parts by one rounding each. Where the result is small the divisor is just below 2 (that
-// of exp(2|x|) would be just above it), so that its rounding is small: every f32 from 2^-23 on has
-// at most 1.954 ulp, without a correction of the quotient. f64, which can't all be tried, might
-// have 2.2.
+// With e = exp(-2|x|): (1 - e) / (1 + e); from 10 on the result is 1. Dividend and divisor come
+// from the same two parts by one rounding each. If the result is small, the divisor is just below 2
+// (with exp(2|x|) it would be just above), so its rounding error is small: every f32 from 2^-23 on
+// has at most 1.954 ulp, without a correction of the quotient. f64, whose values cannot all be
+// tried, might have 2.2.
 static IrValue *tanh_narrow(Math *m, IrValue *x) {
     IrValue *below = math_at_least(m, math_neg(m, math_abs(m, x)), -10);
     MathExpm1 by = math_expm1_parts(m, math_add(m, below, below));

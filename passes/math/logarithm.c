@@ -1,4 +1,4 @@
-// log, log2, and the parts of a float that pow takes too.
+// log, log2, and the parts of a float that pow uses as well.
 #include <math.h>
 
 #include "passes/math/math.h"
@@ -19,7 +19,7 @@ MathParts math_split(Math *m, IrValue *x) {
     IrValue *bits = math_as_int(m, math_select(m, small, raised, x));
     IrValue *zero = math_const(m, 0);
     IrValue *taken = math_select(m, small, math_const(m, m->wide ? -54 : -24), zero);
-    // The bits of sqrt(1/2), away from which the exponents are counted.
+    // The bits of sqrt(1/2), from which the exponents are counted.
     uint64_t root = m->wide ? UINT64_C(0x3fe6a09e667f3bcd) : UINT64_C(0x3f3504f3);
     IrValue *n = math_shr(m, math_sub(m, bits, math_int(m, root)), m->fraction);
     IrValue *mantissa = math_as_real(m, math_sub(m, bits, math_shl(m, n, m->fraction)));
@@ -27,7 +27,7 @@ MathParts math_split(Math *m, IrValue *x) {
                        .exponent = math_add(m, math_float_of(m, n), taken)};
 }
 
-// log(1 + f) = f + what this gives.
+// log(1 + f) = f + the result.
 static IrValue *beyond_first(Math *m, IrValue *f, IrValue *more) {
     IrValue *square = math_mul(m, f, f);
     if (!m->wide) {
@@ -46,7 +46,7 @@ static IrValue *beyond_first(Math *m, IrValue *f, IrValue *more) {
     return math_sub(m, last, halved);
 }
 
-// `y` where x is positive and finite; else what belongs there.
+// `y` if x is positive and finite; else the special value.
 static IrValue *special_cases(Math *m, IrValue *x, IrValue *y) {
     IrValue *zero = math_const(m, 0), *infinite = math_const(m, (double)INFINITY);
     IrValue *is_zero = math_compare(m, IR_EQ, x, zero);

@@ -58,7 +58,7 @@ IrValue *math_with_sign(Math *m, IrValue *magnitude, IrValue *sign) {
 }
 
 IrValue *math_power_of_two(Math *m, IrValue *rounded) {
-    // The bits of magic above them leave the word at the left.
+    // The bits of magic above them are shifted out of the word.
     return math_as_real(m, math_shl(m, math_as_int(m, rounded), m->fraction));
 }
 

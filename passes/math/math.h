@@ -1,10 +1,11 @@
-// Mathematical functions as plain arithmetic: what the files of this folder share.
+// Mathematical functions as plain arithmetic: the interface between the files of this folder.
 //
 // Every function here is built for one element type, f32 or f64, on values of any shape; narrower
-// types come in and go out through f32 (passes/expand_math.c). Invariants: elementwise ops only,
-// no control flow, every op correctly rounded, so that the bits are the same on every target; a NaN
-// goes through by arithmetic, so a clamp is written such that a NaN passes it. Ownership: built ops
-// are the module's; a Math is a value.
+// types are converted to f32 and back (passes/expand_math.c).
+// Invariants: elementwise ops only, no control flow, every op correctly rounded, so that the bits
+// are the same on every target. A NaN propagates through the arithmetic; clamps are written such
+// that a NaN passes them.
+// Ownership: built ops belong to the module; a Math is a value.
 //
 //     Math m = math_begin(&b, x->type, func->math, false);
 //     IrValue *y = math_exp(&m, x);
@@ -20,8 +21,9 @@ typedef struct Math {
     const IrType *word;  // u32 or u64
     bool wide;           // f64
     bool approx;         // math(approx)
-    bool hardware;       // f32 of a GPU under math(approx): exp2, rsqrt, sin, cos stay, as its own
-    int fraction;        // bits behind the point of a significand: 23 or 52
+    bool hardware;       // f32 of a GPU under math(approx): exp2, rsqrt, sin, cos stay ops, since
+                         // the GPU has them
+    int fraction;        // bits after the point of a significand: 23 or 52
     int bias;            // of the exponent: 127 or 1023
     double magic;        // 1.5 * 2^fraction: adding it rounds to an integer in the low bits
 } Math;
@@ -45,7 +47,8 @@ IrValue *math_pow(Math *m, IrValue *x, IrValue *y);
 void math_random(IrBuilder *b, IrValue *seed, IrValue *offset, IrValue **results);
 
 // ---- pieces
-// 2^high * 2^low for the sum of an integer-valued `high` and a small rest: the end of exp2 and pow.
+// 2^high * 2^low for the sum of an integer-valued `high` and a small rest: the last step of exp2
+// and pow.
 IrValue *math_exp2_sum(Math *m, IrValue *high, IrValue *low);
 // exp(x) - 1 for x of at most 0 (f64: 60 or so) and at least -60 or so, as scale * part + (scale -
 // 1).
@@ -62,7 +65,7 @@ typedef struct MathParts {
 MathParts math_split(Math *m, IrValue *x);
 
 // ---- arithmetic in short
-IrValue *math_const(Math *m, double value);  // the value must be one of the type
+IrValue *math_const(Math *m, double value);  // the value must be representable in the type
 IrValue *math_int(Math *m, uint64_t value);  // of m->sint, low bits
 IrValue *math_word(Math *m, uint64_t value);
 IrValue *math_nan(Math *m);
@@ -113,12 +116,12 @@ IrValue *math_at_most(Math *m, IrValue *x, double limit);
 IrValue *math_at_least(Math *m, IrValue *x, double limit);
 // The magnitude of `magnitude`, whose sign is clear, with the sign of `sign`.
 IrValue *math_with_sign(Math *m, IrValue *magnitude, IrValue *sign);
-// 2^n from magic + bias + n, the sum that rounding to the integer n left: n within the normal
-// exponents.
+// 2^n from magic + bias + n, the sum from which n was rounded: n within the normal exponents.
 IrValue *math_power_of_two(Math *m, IrValue *rounded);
 // An integer of m->sint below 2^22 (2^51) in magnitude, as a float.
 IrValue *math_float_of(Math *m, IrValue *x);
-// (s + ds) / (c + dc) nearly rounded once: ds and dc (ds may be NULL) are what s and c lack.
+// (s + ds) / (c + dc) nearly rounded once: ds and dc (ds may be NULL) are the rounding errors of s
+// and c.
 IrValue *math_quotient(Math *m, IrValue *s, IrValue *ds, IrValue *c, IrValue *dc);
 
 #endif

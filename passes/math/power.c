@@ -1,10 +1,10 @@
-// pow(x, y) = 2^(y log2 |x|), the logarithm and the product in two parts each, then the cases that
-// C lists (C17 F.10.4.4).
+// pow(x, y) = 2^(y log2 |x|), with the logarithm and the product in two parts each, then the
+// special cases of C (C17 F.10.4.4).
 //
 // log2 is 2 log2(e) s (1 + z/3 + z² P(z)) with s = f / (2 + f), z = s²; only P is computed in one
-// part: its share is below 2^-12 of the logarithm. Sums and products of two parts follow T. Dekker,
-// "A floating-point technique for extending the available precision", Numer. Math. 1971, with fma
-// for the errors of products.
+// part: it contributes less than 2^-12 of the logarithm. Sums and products of two parts follow T.
+// Dekker, "A floating-point technique for extending the available precision", Numer. Math. 1971,
+// with fma for the errors of products.
 #include <math.h>
 
 #include "passes/math/math.h"
@@ -63,7 +63,8 @@ static PowerTwo logarithm(Math *m, IrValue *x) {
     return sum_of_ordered(m, sum.high, math_add(m, sum.low, r.low));
 }
 
-// 2^(y * l), infinities of y included as l is not 0; the product is held to where 2^ is settled.
+// 2^(y * l), also for an infinite y, as l is not 0; the product is clamped to the range in which 2^
+// is defined.
 static IrValue *raise(Math *m, PowerTwo l, IrValue *y) {
     IrValue *p = math_mul(m, y, l.high);
     IrValue *low = math_fma(m, y, l.low, math_fma(m, y, l.high, math_neg(m, p)));
@@ -80,7 +81,7 @@ static IrValue *is_whole(Math *m, IrValue *y) {
 static IrValue *either(Math *m, IrValue *a, IrValue *b) { return math_or(m, a, b); }
 static IrValue *opposite(Math *m, IrValue *c) { return ir_unary(m->b, IR_NOT, c); }
 
-// r = |x|^y for ordinary operands, made right for all, but for the sign.
+// r = |x|^y for ordinary operands, corrected for all others, without the sign.
 static IrValue *magnitudes(Math *m, IrValue *a, IrValue *y, IrValue *r) {
     IrValue *zero = math_const(m, 0), *infinite = math_const(m, (double)INFINITY);
     IrValue *down = math_compare(m, IR_LT, y, zero);
@@ -99,7 +100,7 @@ IrValue *math_pow(Math *m, IrValue *x, IrValue *y) {
     IrValue *zero = math_const(m, 0), *one = math_const(m, 1);
     IrValue *a = math_abs(m, x);
     IrValue *r = magnitudes(m, a, y, raise(m, logarithm(m, a), y));
-    // The sign bit of x, -0's too.
+    // The sign bit of x, also of -0.
     IrValue *bits = math_as_int(m, x);
     IrValue *negative = math_compare(m, IR_LT, bits, math_int(m, 0));
     IrValue *whole = is_whole(m, y);

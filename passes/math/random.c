@@ -1,6 +1,6 @@
 // Philox 4x32-10 (J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011) on u32
-// tiles; the 32 by 32 products through u64. The key is one for the program: its arithmetic is
-// scalar.
+// tiles; the 32 by 32 products use u64. The key is the same in the whole program, so its arithmetic
+// is scalar.
 #include "passes/math/math.h"
 
 static IrValue *of_scalar(IrBuilder *b, IrValue *x, const IrType *type) {
