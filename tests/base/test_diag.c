@@ -179,7 +179,7 @@ static void truncation_forgets(void **state) {
     diag_error(w.d, at(&w, 5, 6), DIAG_TYPE, "known still");
     assert_int_equal(diags_count(w.d), 4);
     diags_sort(w.d);
-    diags_truncate(w.d, 2);  // the two that "reported anew" prints come first
+    diags_truncate(w.d, 2);  // both errors at (1, 2) come first
     assert_int_equal(diags_get(w.d, 1)->code, DIAG_SHAPE);
     diag_error(w.d, at(&w, 1, 2), DIAG_SHAPE, "known still");
     assert_int_equal(diags_count(w.d), 2);

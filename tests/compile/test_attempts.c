@@ -153,7 +153,7 @@ static bool told_compile(Arena *arena, const IrFunc *func, const CodegenOptions 
         *o->facts = s->facts;
         *o->times = (CodegenTimes){1, 10, 100, 1000};
         if (s->fails || (!i && w->first_fails))
-            diag_error(diags, func->span, DIAG_LIMIT, "it was told to fail");
+            diag_error(diags, func->span, DIAG_LIMIT, "it was asked to fail");
         *output = str(arena_printf(arena, "code %d", (int)s->strategy));
         return !s->fails && !(!i && w->first_fails);
     }

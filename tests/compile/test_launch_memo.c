@@ -61,7 +61,7 @@ static tilec_status dev_synchronize(tilec_device *device, void *stream) {
 static tilec_status dev_launch(tilec_device *device, void *stream, const RtLaunch *l) {
     bool fail = fail_next;
     fail_next = false;
-    if (fail) return rt_fail(device->context, TILEC_KERNEL_FAILED, "the device was told to fail");
+    if (fail) return rt_fail(device->context, TILEC_KERNEL_FAILED, "the device was asked to fail");
     seen.launches++;
     seen.meta = l->meta;
     seen.variant = l->variant;

@@ -6,8 +6,8 @@
 
 enum { EXAMPLE_MAX_DIMS = 4, EXAMPLE_MAX_TYPES = 5 };
 
-// What `make` gets: the type, extents, and whether to keep the kernel's own tile sizes (else small
-// ones are set, so that loops and edges run with few elements).
+// The arguments of `make`: the type, extents, and whether to keep the kernel's own tile sizes (else
+// small ones are set, so that loops and edges run with few elements).
 typedef struct Shape {
     Dtype type;
     int64_t n[EXAMPLE_MAX_DIMS];

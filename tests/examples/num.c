@@ -17,7 +17,7 @@ double num_half(Dtype t, double w) {
 
 double num_unit(Dtype t) { return ldexp(1, -dtype_float(t)->precision); }
 
-// Rule O, and the last lines of "Rounding": a NaN bound is no bound.
+// Rule O, and the last lines of "Rounding": a NaN bound does not bound anything.
 static Num overflow(Dtype t, Num a) {
     double greatest = dtype_float(t)->greatest;
     double top = greatest + num_half(t, greatest);

@@ -25,7 +25,7 @@ double num_half(Dtype t, double w);
 double num_unit(Dtype t);
 // R(v, p): the value v rounded once to t, with p the part that comes from the operands.
 Num num_round_to(Dtype t, double v, double p);
-// What one correctly rounded operation gives on exact operands: v rounded to t, exact.
+// The result of one correctly rounded operation on exact operands: v rounded to t, exact.
 Num num_rounded(Dtype t, double v);
 // `count` further roundings to t that v went through, each relative: e + count·u·|v|.
 Num num_more(Dtype t, Num a, double count);

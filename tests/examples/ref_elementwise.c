@@ -38,8 +38,8 @@ static Num fused(Dtype t, Num a, Num b, Num c) {
     return num_rounded(t, sum);
 }
 
-// Of a number with 8 bits a product with 9, halfway between two of bf16, and what is so little more
-// or less that it must not be lost in a rounding to f32 or f64.
+// A product of numbers with 8 and 9 bits, halfway between two of bf16, and a sum so little above or
+// below it that a rounding to f32 or f64 would lose the difference.
 static void put_near_tie(Run *run, Array *x, Array *y, int64_t i) {
     double sign = run_below(run, 0, 2) ? 1 : -1;
     put(x, i, (85 + 2 * (double)run_below(run, 0, 8)) / 64);

@@ -8,7 +8,7 @@ static const Dtype f32 = DTYPE_F32;
 
 static int64_t up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-typedef struct Keys {  // where the keys and values of one query lie
+typedef struct Keys {  // the places of one query's keys and values
     const Array *keys, *values;
     int64_t count, step, first;  // key j, element d: first + j·step + d
     const int64_t *page;         // or, if not NULL, page[j / 16] names the first key of 16

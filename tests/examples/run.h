@@ -72,7 +72,7 @@ typedef struct Run {
         __VA_ARGS__                                                                      \
     }
 
-// An empty dot of such factors.
+// An empty dot whose factors have this type.
 NumDot run_dot(const Run *run, Dtype factor);
 void run_type(Run *run, const char *name, Dtype type);
 void run_const(Run *run, const char *name, int64_t value);

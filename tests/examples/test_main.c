@@ -38,7 +38,7 @@ typedef struct Session {
     int option_count;
     uint64_t one_in;
     bool all, gpu;
-    bool hardware;  // a GPU that is no simulation
+    bool hardware;  // a real GPU, not a simulated one
     bool flushes;   // it takes subnormal f16 and bf16 as 0 in dots
 } Session;
 

@@ -1,4 +1,4 @@
-// What the fake compiler library makes of every kernel. The entries are those of
+// The code that the fake compiler library gives for every kernel. The entries are those of
 // `copy(f32 x[N], f32 y[N])`, each variant with a result of its own: tests see which one ran.
 #include "base/cpu_abi.h"
 

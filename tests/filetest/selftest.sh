@@ -146,7 +146,7 @@ diff -u - "$work/t/a.tile" <<<'kernel k
 //| 1
 // EXIT: 4' || complain 'blessing wrote something else'
 
-# --- what is no test ---
+# --- files that are not tests ---
 file <<<'kernel k'
 expect 1 'no RUN, RUN-ERRORS or RUN-PASSES line'
 file <<<'// OUT:
@@ -213,7 +213,7 @@ file <<<'// RUN-ERRORS: tilec json %s
 // json {"diagnostics": []}'
 expect 0 '1 passed, 0 failed'
 file <<<'// RUN-ERRORS: tilec say nothing'
-expect 1 'the output is no JSON object'
+expect 1 'the output is not a JSON object'
 # An error twice at one place needs two comments.
 file <<<'// RUN-ERRORS: tilec json %s
 code //! error: a [a] @1
@@ -269,7 +269,8 @@ expect 1 'no blessed output yet'
 passes dce,simplify 'func @plus_zero(%x: i32[4]) -> i32[4] {' '  %0 = const {value = 0} : i32[4]' \
     '  return %x' '}' '' "${twice[@]}"
 expect_unblessed 'the passes, run again, change the module again'
-# What the passes made is right, and so is the block; what runs computes something else.
+# The result of the passes is right, and so is the block; the code that runs computes something
+# else.
 passes simplify,dce "${plus_zero[@]}" "${twice[@]}"
 export FILETEST_PLANT=bits
 expect_unblessed '@twice: other bits: buffer 1, element 0: i32'

@@ -1,4 +1,4 @@
-// What the tests and the program that runs code of another processor for them say to each other.
+// Messages between the tests and the program that runs code of another processor for them.
 //
 // Both see one region of memory at the same address, so that pointers into it mean the same to
 // both; messages of one size go over a socket, one at a time. The tests put an image, arguments and
@@ -28,7 +28,7 @@ typedef struct ForeignMessage {
 } ForeignMessage;
 
 enum { FOREIGN_FILE = 3, FOREIGN_CODE = 8 << 20, FOREIGN_SIZE = 128 << 20 };
-// Code first, data behind. ThreadSanitizer leaves other addresses free than AddressSanitizer.
+// Code first, data after it. ThreadSanitizer leaves other addresses free than AddressSanitizer.
 #ifdef __SANITIZE_THREAD__
 #define FOREIGN_BASE UINT64_C(0x6000000000)
 #else

@@ -51,8 +51,8 @@ static void on_assert(const CpuServices *services, int64_t program, int64_t lane
     ask(services, &m);
 }
 
-// The list lies on this stack, which the tests do not see. How long it is only they know; the
-// stack has so many words in any case.
+// The list is on this stack, which the tests do not see. Only they know how long it is; the stack
+// has room for PRINTED_MAX words in any case.
 static const void **printed = (const void **)(FOREIGN_BASE + FOREIGN_SIZE - 8 * PRINTED_MAX);
 
 static void on_print(const CpuServices *services, int64_t program, uint32_t site,
@@ -98,8 +98,8 @@ static void map(uint64_t size) {
     if (at != (int64_t)FOREIGN_BASE) leave(3);
 }
 
-// Whoever translates code of this process does not see that another one wrote it: mapped anew, it
-// is new.
+// A translator of this process's code does not see that another process wrote it. A new mapping
+// makes it translate the code again.
 static void run(ForeignMessage *m) {
     int32_t cancel = 0;
     CpuServices services;

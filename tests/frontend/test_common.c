@@ -1,5 +1,5 @@
-// What all front ends share, used as another language than Tile would: its words in messages,
-// compile-time arithmetic, loops whose names are slots, combiners that are callbacks.
+// The parts that all front ends share, used as a language other than Tile would use them: its words
+// in messages, compile-time arithmetic, loops whose names are slots, combiners that are callbacks.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

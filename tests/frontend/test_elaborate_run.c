@@ -1,4 +1,4 @@
-// What kernels mean, seen by running them: control flow, scopes, arithmetic, views, built-ins.
+// The meaning of kernels, seen by running them: control flow, scopes, arithmetic, views, built-ins.
 #include "tests/frontend/elaborate_case.h"
 
 static void test_untyped(void **state) {

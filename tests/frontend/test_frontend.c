@@ -1,4 +1,4 @@
-// The door of the front ends: which one reads a file, and what it says of kernels.
+// The interface of the front ends: which one reads a file, and how it describes kernels.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

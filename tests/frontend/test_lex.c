@@ -264,7 +264,7 @@ static void test_comment_before_a_kernel(void **state) {
     check_comment("kernel // a", "");
 }
 
-// Whatever the bytes are: tokens follow each other, inside the text, and end.
+// For any bytes, tokens follow each other, inside the text, and end.
 static void test_random_bytes(void **state) {
     (void)state;
     uint64_t seed = 1;

@@ -331,7 +331,8 @@ static void check_depths(const TileText *t) {
         assert_true(depth_of(tile_kernel(t->file, i)->body) <= AST_MAX_DEPTH + 2);
 }
 
-// Random tokens, well mixed: ends, keeps its depth, and says something when it is no program.
+// Random tokens, well mixed: the parser ends, keeps its depth, and reports texts that are not
+// programs.
 static void test_token_soup(void **state) {
     (void)state;
     uint64_t seed = 7;

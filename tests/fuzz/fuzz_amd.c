@@ -1,9 +1,9 @@
 // Fuzzing the reader of AMD's code objects and their warp machine: any bytes are a program or are
 // refused with a word why; kernels of a program run (tests/support/sim_fuzz.h).
 //
-// What begins as an ELF file is a code object; its words stand for the instructions of a table.
-// Anything else is "PROCESSOR LDS SCRATCH LANES" and lines of instructions, a code object is made
-// around them.
+// An input that begins as an ELF file is a code object; its words stand for the instructions of a
+// table. Any other input is "PROCESSOR LDS SCRATCH LANES" and lines of instructions, from which a
+// code object is made.
 #include <stdio.h>
 #include <stdlib.h>
 

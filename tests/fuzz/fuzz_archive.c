@@ -45,7 +45,7 @@ static void one_group(Arena *arena, Str content) {
     walk(arena, bytes.text, bytes.size);
 }
 
-// What reads back is written as it was read.
+// Metadata that reads back is written as it was read.
 static void one_meta(Arena *arena, Str content) {
     WireReader r = {.bytes = content};
     const MetaKernel *meta = meta_read(&r, arena);

@@ -52,7 +52,7 @@ static void round_trip(const World *w, const IrModule *m) {
 
 // ---- which kernels are run ----------------------------------------------------------------------
 
-// A NaN's bits are nobody's (language rule 23), so nothing may look at them; and the work of one
+// A NaN's bits are not defined (language rule 23), so nothing may look at them; and the work of one
 // step must be small, for the limit counts steps.
 static bool op_is_fit(const IrOp *op) {
     for (uint32_t i = 0; i < op->result_count; i++)

@@ -1,12 +1,12 @@
 // Random programs, well typed by construction: kernels of IR, and texts of the Tile language.
 //
-// What a kernel of IR may do: every op of the table that stands at tile level, chosen by weights
-// that follow the op's rule, so that a new op of a known rule is generated without a word here.
-// What it never does, so that one answer is right on every target: read or write out of a buffer
-// through a pointer, let two programs of the grid touch one element that either writes, write one
-// element from two lanes of an op, sum floats that do not sum exactly, look at the bits of a NaN
-// that arithmetic made, run a loop for long. Launch it with any_launch(…, seed, ANY_SPECIAL) of the
-// same seed. Ownership: the module's arena.
+// A kernel of IR may contain every op of the table that stands at tile level, chosen by weights
+// that follow the op's rule, so that a new op of a known rule is generated without a change here.
+// To have one right answer on every target, it never does the following: read or write out of a
+// buffer through a pointer, let two programs of the grid touch one element that either writes,
+// write one element from two lanes of an op, sum floats that do not sum exactly, look at the bits
+// of a NaN that arithmetic made, run a loop for long. Launch it with any_launch(…, seed,
+// ANY_SPECIAL) of the same seed. Ownership: the module's arena.
 //
 //     IrFunc *f = gen_kernel(m, seed, (GenSize){.statements = 40, .depth = 2});
 #ifndef TILEC_TESTS_GEN_GEN_H
@@ -53,7 +53,7 @@ typedef struct GenCode {
     bool foreign;  // for AArch64, whatever machine this is (tests/support/foreign.h)
 } GenCode;
 bool gen_check_code(uint64_t seed, GenCode how, Arena *arena, Str *problem);
-// What all of them must agree on: the interpreter after the passes, CPUs, simulated GPUs.
+// A target whose results must agree: the interpreter after the passes, CPUs, simulated GPUs.
 typedef struct GenTarget {
     const char *name;
     enum { GEN_PASSES, GEN_CPU, GEN_GPU } kind;
@@ -67,7 +67,7 @@ const char *gen_target_missing(const GenTarget *target);
 // A random kernel or chain does the same on each of the targets, as the interpreter does.
 bool gen_check_targets(uint64_t seed, const GenTarget *const *targets, size_t count, Arena *arena,
                        Str *problem);
-// The same of a text that somebody wrote, for the launch of this seed.
+// The same for a text written by hand, for the launch of this seed.
 bool gen_check_text(Str text, uint64_t seed, const GenTarget *const *targets, size_t count,
                     Arena *arena, Str *problem);
 // The same after a defect was put into the lowered code: found out is what is wanted.

@@ -127,7 +127,7 @@ static IrValue *scalar(GenChain *c, Dtype elem) {
     return c->shape->rank ? ir_broadcast(&g->b, x, c->shape->rank, c->shape->shape) : x;
 }
 
-// What nothing but moves was done to, as bits: the payload of a NaN is still there.
+// Values that were only moved are stored as bits: the payload of a NaN is still there.
 static void store_moved(GenChain *c) {
     Gen *g = &c->g;
     static const Dtype bits[] = {[1] = DTYPE_U8, [2] = DTYPE_U16, [4] = DTYPE_U32, [8] = DTYPE_U64};

@@ -1,4 +1,4 @@
-// What must hold of a random program; and making one that fails small.
+// The properties that every random program must have, and shrinking one that fails.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@
 // A call of pow or random is a few hundred steps, a block in called loops runs 450 times.
 enum { STEPS = 400000, ORDERS = 3, ORDER_LENGTH = 8, SHRINK_TRIES = 3000 };
 
-// A module of its own in an arena of its own, so that tries leave nothing behind.
+// A module of its own in an arena of its own, so that a try leaves no memory allocated.
 typedef struct World {
     Arena *arena;
     Sources *sources;
@@ -109,7 +109,7 @@ static CpuTarget some_cpu(uint64_t seed) {
     return targets[seed / 7 % compiled_targets(targets)];
 }
 
-// As code of a target, told of the facts or not.
+// As code of a target, with the facts of the launch or without.
 static bool run_code(const World *w, Str text, uint64_t seed, JittedOptions options,
                      AnyLaunch *plain, Arena *arena, Str *problem) {
     char target[CPU_NAME_MAX];

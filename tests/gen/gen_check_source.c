@@ -1,4 +1,4 @@
-// What must hold of a random Tile text.
+// The properties that every random Tile text must have.
 #include "frontend/tile/tile.h"
 #include "ir/text/text.h"
 #include "ir/verify/verify.h"

@@ -1,5 +1,5 @@
-// What compilers have patterns for: expressions that look like something else, and are not where a
-// zero has a sign, a sum rounds, or a NaN comes by.
+// Expressions that match a compiler's pattern, and differ from it where a zero has a sign, a sum
+// rounds, or an operand is NaN.
 #include "tests/gen/gen_chain.h"
 
 static uint64_t roll(GenChain *c, uint64_t n) { return dice_below(&c->g.dice, n); }
@@ -158,7 +158,7 @@ static IrValue *parts(GenChain *c, Dtype t) {
 
 // ---- comparisons and choices --------------------------------------------------------------------
 
-// What looks like min, max or abs.
+// An expression that looks like min, max or abs.
 static IrValue *chosen(GenChain *c, Dtype t) {
     IrValue *x = chain_value(c, t), *y = roll(c, 3) ? chain_value(c, t) : plain_constant(c, t);
     IrOpcode code = some_compare(c);
@@ -209,7 +209,7 @@ static IrValue *compared(GenChain *c, Dtype t) {
     return bin(c, code, bin(c, IR_ADD, x, k), y);
 }
 
-// A bool as a number: a product with it is no choice.
+// A bool as a number: a product with it is not a select.
 static IrValue *gated(GenChain *c, Dtype t) {
     IrValue *x = chain_value(c, t), *when = compared(c, t), *one = chain_number(c, t, 1);
     IrValue *bit = to(c, when, t), *not = to(c, un(c, IR_NOT, when), t);

@@ -53,7 +53,7 @@ IrValue *gen_int(Gen *g, Dtype elem, int64_t value);                       // sc
 IrValue *gen_fill(Gen *g, const IrType *like, Dtype elem, int64_t value);  // constant tile
 IrValue *gen_mask(Gen *g, const IrType *like);                             // NULL now and then
 IrValue *gen_iota(Gen *g, const IrType *like, Dtype elem);                 // 0, 1, 2 … row-major
-// As x, with plain zeros for NaNs, whose bits are nobody's.
+// As x, with plain zeros for NaNs, whose bits are not defined.
 IrValue *gen_no_nan(Gen *g, IrValue *x);
 // Floats that sum exactly (0 … 3), or whose products are exact (-1 and 1); integers as they are.
 IrValue *gen_exact(Gen *g, IrValue *x, bool product);

@@ -137,7 +137,7 @@ static void add_grid(Gen *g) {
     ir_yield(&g->b, 1, &two);
 }
 
-// What nobody used is what chains of ops ended in.
+// The unused values are the results of chains of ops: they are stored.
 static void store_results(Gen *g) {
     uint32_t stored = 0;
     size_t count = g->pool.count;

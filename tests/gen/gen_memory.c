@@ -90,7 +90,7 @@ static void gen_atomic_cas(Gen *g) {
     const IrType *to = ir_ptr(g->m, t->elem, t->rank, t->shape);
     IrValue *p = gen_places(g, gen_atomic_buffer(g, t->elem), to, true, true);
     IrValue *now[] = {p, NULL, NULL}, *expected = gen_no_nan(g, gen_like(g, t));
-    // What stands there, for an exchange that takes place.
+    // The current value as the expected one, so that the exchange takes place.
     if (dice_chance(&g->dice, 60))
         expected = ir_result(ir_op(&g->b, IR_LOAD, 3, now, 1, &t, 0, NULL), 0);
     IrValue *operands[] = {p, expected, x, gen_mask(g, t)};
@@ -180,7 +180,7 @@ static void select_dim(Gen *g, Selection *s, uint32_t d) {
     }
 }
 
-// All of a row whose length is known, and what is behind it.
+// A whole row whose length is known, and elements after it.
 static bool known_row(Gen *g, Selection *s, const IrDim *dim) {
     uint32_t width = 8;
     while (width < dim->value) width *= 2;

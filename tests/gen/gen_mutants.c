@@ -197,7 +197,8 @@ static bool compiles(Str text, uint64_t seed, unsigned kind, Arena *arena, Str *
 
 // ---- the same on the warp machine ---------------------------------------------------------------
 
-// Has it one answer? Sums of floats depend on their order, bits of NaNs are nobody's.
+// Does it have one answer? Sums of floats depend on their order, and the bits of NaNs are not
+// defined.
 static bool op_is_fit(const IrOp *op) {
     bool floats = false;
     for (uint32_t i = 0; i < op->operand_count; i++) {
@@ -248,7 +249,8 @@ static bool run_watched(const World *w, Str text, uint64_t seed, const AnyLaunch
     AnyLaunch *l = any_launch(w->arena, f, seed, ANY_SPECIAL);
     SimulatedOptions options = {.choice = seed / 7, .facts = lowered_facts(f, l->args)};
     IrOutcome outcome;
-    // What it says is no matter: races between lanes, say, which the interpreter does not look for.
+    // Its message does not matter: races between lanes, say, which the interpreter does not look
+    // for.
     bool done = simulated_run(m, f, &options, &l->launch, &outcome, w->diags);
     trace("runs: %s%s", done ? "to its end" : "is stopped", fit ? ", fit" : "");
     if (!done || !fit || outcome != IR_RUN_DONE) return true;

@@ -173,7 +173,7 @@ static bool repeat(Mutation *k, IrOp *op) {
     return true;
 }
 
-// What a region does is done once more, before its op.
+// Repeats the contents of a region once, before its op.
 static bool unfold(Mutation *k, IrOp *op) {
     if (!op->region_count) return false;
     const IrBlock *region = op->regions[roll(k, op->region_count)];

@@ -1,10 +1,10 @@
-// Mutants of IR: one random change to a module, made by somebody who knows the types.
+// Mutants of IR: one random change to a module, which keeps types in mind.
 //
 // Operands give way to other values in scope of their type, ops to others of their rule, attributes
 // to others of their kind; ops are repeated with their regions, dropped, moved; facts, options and
-// arithmetic of a kernel change. Most mutants are valid IR, the verifier says which: they are
-// kernels that no generator had in mind. What they do when they run is nobody's promise: they may
-// reach outside their memory. Ownership: the module's arena.
+// arithmetic of a kernel change. Most mutants are valid IR, as the verifier says: they are kernels
+// that no generator had in mind. Their behaviour is undefined: they may reach outside their memory.
+// Ownership: the module's arena.
 //
 //     Str text = …;                                        valid
 //     if (gen_mutate(arena, text, &dice, &text)) …         valid again, and another

@@ -12,7 +12,7 @@ static uint64_t some_number(Dice *dice, uint64_t was) {
     case 2: return was * 2;
     case 3: return was ^ UINT64_C(1) << dice_below(dice, 32);
     }
-    // Where counts and values begin or end: beside powers of two.
+    // Values where counts begin or end: next to powers of two.
     if (dice_below(dice, 3) == 0) return dice_below(dice, 16);
     return (UINT64_C(1) << dice_below(dice, 64)) + dice_below(dice, 3) - 1;
 }
@@ -75,7 +75,7 @@ static Str other_number(Arena *arena, Str was, Dice *dice) {
     return strbuf_str(&out);
 }
 
-// Twice, not at all, or behind the next one.
+// Repeats a line, drops it, or moves it after the next one.
 static Str other_lines(Arena *arena, Str text, Dice *dice) {
     size_t begin = dice_below(dice, text.size), end, next;
     while (begin && text.text[begin - 1] != '\n') begin--;

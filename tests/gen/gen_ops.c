@@ -38,8 +38,8 @@ static void gen_shift(Gen *g, IrOpcode code) {
     gen_push(g, ir_binary(&g->b, code, x, gen_like(g, n)));
 }
 
-// What index expressions are made of, of which the analyses know much: lane numbers, programs,
-// extents, small factors and masks.
+// The parts of index expressions, of which the analyses know much: lane numbers, programs, extents,
+// small factors and masks.
 static IrValue *index_value(Gen *g, IrValue *x) {
     const IrType *t = x->type;
     int64_t number = (int64_t)dice_below(&g->dice, 12) + 1;

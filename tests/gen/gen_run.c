@@ -43,7 +43,7 @@ static Seeds seeds_from(uint64_t first, uint64_t count, uint64_t slice) {
     return (Seeds){first + slice_begin(parts, slice), slice};
 }
 
-// Neighbouring numbers are no alike programs: the seed is a hash.
+// Neighbouring numbers must not give similar programs: the seed is a hash.
 static uint64_t seed_of(uint64_t i) {
     Dice dice = dice_roll(i);
     return dice_below(&dice, UINT64_C(1) << 32);

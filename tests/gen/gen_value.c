@@ -43,7 +43,7 @@ static bool fits(const IrValue *v, unsigned classes) {
 IrValue *gen_pick(Gen *g, unsigned classes) {
     if (!g->f->is_kernel) classes &= DTYPE_CLASS_ANY;  // functions have no buffers
     for (int tries = 0; tries < 12 && g->pool.count; tries++) {
-        // What came last is most likely: chains grow, and little is left over.
+        // The newest value is the most likely: chains grow, and few values stay unused.
         size_t back = dice_below(&g->dice, dice_below(&g->dice, g->pool.count) + 1);
         IrValue *v = g->pool.data[g->pool.count - 1 - back];
         if (fits(v, classes) && (!g->combining || v->type->rank == 0)) return v;

@@ -44,7 +44,7 @@ static void test_rows(void **state) {
     gen_run_found("rows");
 }
 
-// Subnormal quotients of f64 that lie in the middle of two numbers.
+// Subnormal quotients of f64 that are halfway between two numbers.
 static void test_quotients(void **state) {
     (void)state;
     gen_run_found("quotients");

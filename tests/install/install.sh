@@ -55,7 +55,7 @@ configure() { # configure SOURCE TO [OPTION]…
     quietly cmake --build "$to"
 }
 
-# What is installed must not know where it was.
+# Installed files must not name the folder that they were installed into.
 quietly cmake --install "$build" --prefix "$scratch/first"
 prefix=$scratch/moved
 mv "$scratch/first" "$prefix"
@@ -71,7 +71,7 @@ for text in llvm zlib zstd liblzma libffi; do
     [ -s "$(dirname "$notice")/licenses/$text.txt" ] || problem "licenses/$text.txt is not there"
 done
 
-# Of liblzma the licence depends on the version that is linked.
+# The licence of liblzma depends on the version that is linked.
 grep -q "5.4 is in the public domain" "$(dirname "$notice")/licenses/liblzma.txt" &&
     grep -q "0BSD" "$(dirname "$notice")/licenses/liblzma.txt" ||
     problem "licenses/liblzma.txt lacks one of liblzma's two licences"
@@ -110,7 +110,8 @@ fi
 configure "$root/examples/c" "$scratch/static" -DEXAMPLES_STATIC=ON
 run_all "$scratch/static"
 
-# ... unless it lies beside, the loader finds it, or the program names what the package says.
+# ... unless it is in the same folder, the loader finds it, or the program names what the package
+# says.
 if [ -e "$libdir/libtilec_llvm.so" ]; then
     package=$(pkg-config --variable=compiler tilec)
     [ "$package" -ef "$libdir/libtilec_llvm.so" ] || problem "pkg-config says compiler=$package"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What libtilec_rt.a costs: a program that uses the runtime (rt/main.c) against one that only
-# prints, both stripped. The runtime is built here as users have it, whatever the tests are built
-# with; that of a build with sanitizers or without optimization says nothing.
+# The size that libtilec_rt.a adds: a program that uses the runtime (rt/main.c) against one that
+# only prints, both stripped. The runtime is built here as users have it, whatever the tests are
+# built with; a build with sanitizers or without optimization would measure something else.
 set -eu
 limit=250000 # bytes
 here=$(cd "$(dirname "$0")" && pwd)

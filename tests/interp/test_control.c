@@ -125,7 +125,8 @@ static void an_empty_grid_does_nothing(void **state) {
     tir_free(t);
 }
 
-// Programs 2, 3, 4 fail; the least program and its least lane are told, all others finish.
+// Programs 2, 3, 4 fail; the lowest program and its lowest lane are reported, and all others
+// finish.
 static void asserts_end_their_program_only(void **state) {
     (void)state;
     Tir *t = tir_load(

@@ -1,5 +1,5 @@
 // Every elementwise op of the table on every type it allows, through kernels: the interpreter's
-// loops give ir_eval's bits; casts, selects, shapes and pointers beside them.
+// loops give ir_eval's bits. Also casts, selects, shapes and pointers.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

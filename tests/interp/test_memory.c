@@ -292,7 +292,7 @@ static void races_between_programs(void **state) {
     assert_int_equal(race(LOAD("%4", "%2"), 4, NULL), IR_RUN_DONE);
     assert_int_equal(race(LOAD("%4", "%2") STORE("%0"), 4, "reads element 0"), IR_RUN_FINDINGS);
     assert_int_equal(race(LOAD("%4", "%3") STORE("%0"), 3, "writes element 2"), IR_RUN_FINDINGS);
-    // Atomics among themselves; beside plain accesses.
+    // Atomics among themselves, and mixed with plain accesses.
     assert_int_equal(race(ATOMIC("%4", "%x", "%2", "relaxed"), 4, NULL), IR_RUN_DONE);
     assert_int_equal(race(ATOMIC("%4", "%x", "%2", "relaxed") LOAD("%5", "%2"), 4, "element 0"),
                      IR_RUN_FINDINGS);

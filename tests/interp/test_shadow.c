@@ -173,8 +173,8 @@ static void four_ulp_are_noticed(void **state) {
                 tried++;
                 assert_true(accepted(t, lane.result, s));
                 if (accepted(t, lane.result + 4, s) || accepted(t, lane.result - 4, s))
-                    fail_msg("%s %s: %a ± %a accepts 4 ulp beside %a", dtype_name(t), info->text,
-                             s.v, s.e, v);
+                    fail_msg("%s %s: %a ± %a accepts 4 ulp from %a", dtype_name(t), info->text, s.v,
+                             s.e, v);
             }
             assert_true(tried > 100);
         }
@@ -233,8 +233,8 @@ static Tir *chain_kernel(const Chain *c, Dtype t) {
     return k;
 }
 
-// With math(contract) rule E is off: every op adds its error, and the long double result must lie
-// in the bound around the shadow, the interpreter's own too.
+// With math(contract) rule E is off: every op adds its error. The long double result must be within
+// the bound around the shadow, and so must the interpreter's own.
 static void chains_stay_within_their_bounds(void **state) {
     (void)state;
     int decided = 0, noticed = 0, total = 0;
@@ -272,7 +272,7 @@ static void chains_stay_within_their_bounds(void **state) {
             Shade s = {shadow.value, shadow.bound};
             uint64_t bits = dtype_load(t, r, i);
             assert_true(accepted(t, bits, s));
-            // What overflows the type (rule O) does not overflow the long double.
+            // A value that overflows the type (rule O) does not overflow the long double.
             if (!isfinite(want) || !isfinite(s.v)) continue;
             assert_true(fabsl(want - (long double)s.v) <= (long double)s.e);
             // 4 ulp of a whole chain of six: most of the time visible, too.
@@ -366,7 +366,7 @@ static void bounds_pass_through_memory(void **state) {
     assert_true(twice.bound < 2.1 * s.bound + 1e-6);
     assert_true(ir_interp_shadow(t->interp, &z[1], &s));
     assert_true(s.value == (double)x[1] && s.bound == 0);
-    assert_false(ir_interp_shadow(t->interp, &z[2], &s));  // nobody wrote it
+    assert_false(ir_interp_shadow(t->interp, &z[2], &s));  // never written
     assert_false(ir_interp_shadow(t->interp, &x[0], &s));
     tir_free(t);
 }
@@ -390,7 +390,8 @@ static void undecided_conditions_say_so(void **state) {
         for (int i = 0; i < 4; i++) assert_true(ir_interp_shadow(t->interp, &r[i], &s[i]));
         assert_false(s[0].undecided);  // either value is near the other: select joins them
         assert_false(s[1].undecided);
-        // What the branch not taken would have written is as unknown as what was written.
+        // A value that the branch not taken would have written is as unknown as one that was
+        // written.
         bool known = ir_interp_shadow(t->interp, &q[1], &other);
         assert_true(known && other.undecided == (near != 0));
         assert_int_equal(s[2].undecided, near);
@@ -463,7 +464,7 @@ static void atomic_sums_have_the_bound_of_sums(void **state) {
     tir_free(t);
 }
 
-// What atomics add behind a plain store is added to what that stored.
+// Atomics after a plain store add to the stored value.
 static void a_store_ends_the_sum_of_atomics(void **state) {
     (void)state;
     Tir *t = tir_load(

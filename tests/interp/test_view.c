@@ -40,7 +40,7 @@ static void reads_give_the_element_or_the_pad(void **state) {
     for (int i = 0; i < CELLS; i++) memory[i] = 1000 + i;
     for (int64_t extent = 0; extent <= 16; extent++)
         for (int64_t k = 0; k < offsets_for(extent); k++)
-            for (int mode = 0; mode < 3; mode++) {  // plain, sanitize, shadow: other ways through
+            for (int mode = 0; mode < 3; mode++) {  // plain, sanitize, shadow
                 int64_t offset = offset_of(k), eight = W;
                 IrArg args[] = {tir_view(memory + GUARD, 1, &extent), tir_scalar((uint64_t)offset),
                                 tir_scalar(77), tir_view(result, 1, &eight)};
@@ -268,8 +268,8 @@ static void masks_drop_lanes(void **state) {
     tir_free(t);
 }
 
-// An attribute `inside` that is false is a defect of whoever claimed it: told, and memory stays
-// safe.
+// An attribute `inside` that is false is a defect of the code that set it: it is reported, and
+// memory stays safe.
 static void false_proofs_are_told(void **state) {
     (void)state;
     Tir *t = tir_load(

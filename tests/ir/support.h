@@ -1,4 +1,4 @@
-// What the tests of the IR share: parsing, printing and verifying texts.
+// Shared by the tests of the IR: parsing, printing and verifying texts.
 //
 // Ownership: everything lives in the fixture's arena until fixture_destroy.
 //

@@ -42,7 +42,7 @@ static const RangeCase cases[] = {
      "%3 = max %2, %1 : i64\n%4 = rem %0, %3 : i64\n%5 = eq %4, %1 : bool\n"
      "assert %5 {text = \"even\"}\n%6 = add %3, %1 : i64\n",
      "1..12 %1"},
-    {"rests that are none", "%0 = const {value = 8} : i64\n%1 = rem %n, %0 : i64\n", "0..0 %0"},
+    {"rests that are 0", "%0 = const {value = 8} : i64\n%1 = rem %n, %0 : i64\n", "0..0 %0"},
     {"rests of u64", "%0 = const {value = 10} : u64\n%1 = rem %u, %0 : u64\n", "0..9 %1"},
     {"a u64 that is not known is full", "%0 = const {value = 1} : u64\n%1 = max %u, %0 : u64\n",
      "full %1"},

@@ -21,7 +21,7 @@ static const char *const binary[] = {"add", "sub", "mul", "div", "rem", "min",
 static const char *const unary[] = {"neg", "abs", "not"};
 static const Dtype types[] = {DTYPE_I8, DTYPE_U8, DTYPE_I32, DTYPE_I64, DTYPE_U64};
 
-// The limits of the type, what is beside them, powers of two where factors are cut off, small ones.
+// The limits of the type, their neighbours, powers of two where factors are cut off, small ones.
 static size_t limits_of(Dtype type, uint64_t *values) {
     static const int64_t numbers[] = {0,
                                       1,
@@ -84,8 +84,8 @@ static void check_range(const Limits *l, const Place *p) {
     Wide size = p->is < 0 ? -p->is : p->is;
     bool divides = r.divisor == IR_ZERO_DIVISOR ? p->is == 0 : size % (Wide)r.divisor == 0;
     if (!divides)
-        fail_msg("%lld is no multiple of %llu: %s", (long long)p->is, (unsigned long long)r.divisor,
-                 l->text);
+        fail_msg("%lld is not a multiple of %llu: %s", (long long)p->is,
+                 (unsigned long long)r.divisor, l->text);
 }
 
 static void check_proofs(Limits *l, const Place *a, const int64_t *adds, size_t count) {

@@ -216,7 +216,7 @@ static void every_claim_holds(void **state) {
         runs += run_claims(&w, f, seed);
         pass_world_free(&w);
     }
-    // What claims nothing, or never runs, tests nothing.
+    // Kernels about which nothing is claimed, or which never run, would test nothing.
     assert_true(claims > 20 * KERNELS);
     assert_true(relations > KERNELS);
     assert_true(runs > 2 * KERNELS);

@@ -97,7 +97,7 @@ static void operands_change(void **state) {
     fixture_destroy(&s.fixture);
 }
 
-// In a block each op dominates those behind it, wherever they stand.
+// In a block each op dominates those after it, wherever they stand.
 static void ops_dominate_those_behind(void **state) {
     enum { OPS = 9 };
     (void)state;
@@ -280,7 +280,7 @@ static void selections_have_shapes(void **state) {
     assert_int_equal(shape[0], 4);
     assert_int_equal(shape[1], 8);
     assert_int_equal(shape[2], 8);
-    ir_set_operand(op, 4, op->prev->prev->prev->results);  // rank 1 beside rank 2
+    ir_set_operand(op, 4, op->prev->prev->prev->results);  // ranks 1 and 2
     assert_false(ir_selection_shape(op, &rank, shape));
     ir_attr_set_ints(op, IR_ATTR_SELECT, 3, (int64_t[]){4, 0, 0});
     assert_false(ir_selection_shape(op, &rank, shape));

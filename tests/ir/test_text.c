@@ -1,4 +1,4 @@
-// The text form: what is printed parses back the same; every mistake is told, none crashes.
+// The text form: printed text parses back the same; every mistake is reported, and none crashes.
 #include "ir/text/literal.h"
 #include "tests/ir/support.h"
 

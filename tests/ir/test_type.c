@@ -128,7 +128,7 @@ static void each_op_has_one_family(void **state) {
         assert_true(family && (family & (family - 1)) == 0);
         assert_true(ir_op_is((IrOpcode)i, family) && !ir_op_is((IrOpcode)i, ~family));
         met |= family;
-        // What is computed element by element has no effects and is typed by its operands.
+        // Elementwise ops have no effects and are typed by their operands.
         if (ir_op_is((IrOpcode)i, IR_FAMILIES_ELEMENTWISE)) {
             assert_int_equal(ir_op_info((IrOpcode)i)->effect, IR_EFFECT_PURE);
             assert_int_equal(ir_op_info((IrOpcode)i)->results, 1);

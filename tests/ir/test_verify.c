@@ -2,7 +2,7 @@
 // tests/files/ir/verify.
 #include "tests/ir/support.h"
 
-// What is ill-typed prints and reads back as well: dumps of defects are texts like any other.
+// Ill-typed IR prints and reads back as well: dumps of defects are texts like any other.
 static void what_is_invalid_reads_back(void **state) {
     (void)state;
     static const char *const names[] = {"combiners",

@@ -47,7 +47,7 @@ unsigned matrix_classes(IrOpcode code) {
     case IR_RULE_VIEW_CAS:
     case IR_RULE_VIEW_INSIDE:
     case IR_RULE_SCRATCH: return CLASS_MEMORY;
-    // What carries values: every type of them.
+    // The op carries values: every type of them.
     case IR_RULE_PRINT: return CLASS_ELEMENTS;
     case IR_RULE_FOR:
     case IR_RULE_WHILE:

@@ -41,7 +41,7 @@ static const char *stored(Matrix *m, const Tile *t, const char *name, int value)
                        tile_store(m, &plain, name, value + 50));
 }
 
-// `swaps`: how often a and b changed places; `count`: what %42 holds. The text makes %40 and %41 of
+// `swaps`: how often a and b were swapped; `count`: the value of %42. The text makes %40 and %41 of
 // %1 and %2. `scalars` are parameters that follow, `bits` their arguments.
 static void carried_run(Matrix *m, const char *name, Carried *c, int64_t swaps, uint64_t count,
                         const char *functions, const char *scalars, const uint64_t *bits,
@@ -303,7 +303,7 @@ static void noalias(Matrix *m, IrOpcode code, int column) {
     }
 }
 
-// What is written before the barrier is read after it, from other places.
+// Values that are written before the barrier are read after it, from other places.
 static void barrier(Matrix *m, IrOpcode code, int column) {
     Name name = cell_name(code, column, carried, "%s", "");
     if (!matrix_takes(m, code, column, name.text)) return;

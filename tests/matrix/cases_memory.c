@@ -137,7 +137,7 @@ uint64_t rmw_result(Matrix *m, IrRmw rmw, Dtype t, uint64_t old, uint64_t x) {
 
 // ---- cells --------------------------------------------------------------------------------------
 
-// A cell of pointers: lanes at places of a buffer, tiles beside it.
+// A cell of pointers: lanes at places of a buffer, and tiles.
 typedef struct Access {
     Dtype elem;
     Tile place, mask, x, expected, old;
@@ -148,7 +148,7 @@ typedef struct Access {
 enum { PLACES = 256 };
 static const int64_t far_away = INT64_C(1) << 40;
 
-// Different places for all lanes; where the mask is off, places that nobody may touch.
+// Different places for all lanes; where the mask is off, places that must not be accessed.
 static void choose_places(Matrix *m, Access *a) {
     uint32_t step = 2 * (uint32_t)(matrix_random(m) % 64) + 1, first = (uint32_t)matrix_random(m);
     for (uint32_t i = 0; i < a->place.count; i++) {
@@ -351,7 +351,8 @@ static void ptr_add(Matrix *m, IrOpcode code, int column) {
     }
 }
 
-// What is stored in scratch is read there, element by element, behind a barrier where there is one.
+// Values stored in scratch are read there, element by element, after a barrier where the op has
+// one.
 static void scratch(Matrix *m, IrOpcode code, int column) {
     bool shared = code == IR_THREAD_SHARED;
     for (int s = 0; s < SHAPES; s++) {

@@ -39,7 +39,8 @@ static void dot_one(Matrix *m, int a, int b, int sum, const Product *p, IrPrecis
     Shape to = matrix_shape(p->batch, p->rows, p->columns);
     Name name = cell_name(IR_DOT, a, to, "inner %u by %s to %s precision %d variant %d", p->inner,
                           column_name(b), column_name(sum), (int)precision, variant);
-    // Of each two kinds: whole numbers, and rare values in a product that fills vectors and tiles.
+    // Each kind occurs twice: whole numbers, and rare values in a product that fills vectors and
+    // tiles.
     uint32_t kind = (uint32_t)(((int)precision * COLUMNS + sum) * COLUMNS + b) * 2;
     bool large = p->rows >= 16 && p->inner >= 64 && p->columns >= 16;
     if (!matrix_takes_kind(m, IR_DOT, a, kind + (large && fill == 2), name.text)) return;
@@ -75,7 +76,7 @@ static void dot(Matrix *m, IrOpcode code, int column) {
 
 // ---- reduce and scan ----------------------------------------------------------------------------
 
-// The combiners whose meaning fold_custom of the references says: one value, or with a sum beside.
+// The combiners that fold_custom of the references knows: one value, or one with a sum.
 static const char *combiner(Matrix *m, int column, bool two) {
     const char *t = column_name(column), *op = type_is_float((Dtype)column) ? "max" : "xor";
     if (!two)

@@ -1,4 +1,4 @@
-// What goes into a cell: shapes, special values, seeded random ones.
+// Inputs of a cell: shapes, special values, seeded random ones.
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -87,7 +87,7 @@ bool answer_fits(Dtype t, Answer want, uint64_t got);
 
 // ---- programs -----------------------------------------------------------------------------------
 
-// Memory an argument names, between guards that nobody may touch.
+// Memory an argument names, between guards that must not be accessed.
 typedef struct Buffer {
     Dtype elem;
     uint64_t count;  // elements
@@ -96,7 +96,7 @@ typedef struct Buffer {
     uint8_t *expected;  // what must be there after the run; NULL: not looked at
 } Buffer;
 
-enum { MATRIX_REFUSED = 100 };  // an outcome beside IrOutcome: a `requires` does not hold
+enum { MATRIX_REFUSED = 100 };  // one more outcome than IrOutcome has: a `requires` does not hold
 
 typedef struct Program {
     const char *text;
@@ -175,7 +175,7 @@ uint32_t matrix_missing(Matrix *m);
 uint32_t matrix_unsupported_count(void);
 
 // Does this cell run here? Counts it and frees the last one; `column` is its element type or
-// POINTERS. `name` must not lie in the arena.
+// POINTERS. `name` must not be in the arena.
 bool matrix_takes(Matrix *m, IrOpcode code, int column, const char *name);
 // The same of an op whose cells are of several kinds, 0 to MATRIX_KINDS - 1: the types of its
 // operands and results, or what it does. The first of each kind always runs.

@@ -1,7 +1,7 @@
 // Parts of programs that touch memory: guarded buffers, tiles in them, the text that moves them.
 //
-// Invariants: a buffer begins with random bytes and stands between guards; what must be there
-// after the run is kept beside it, guards included. Elements are read and written byte by byte.
+// Invariants: a buffer begins with random bytes and stands between guards; a copy of what must be
+// there after the run is kept apart, guards included. Elements are read and written byte by byte.
 // Ownership: the arena of the matrix, as everything of a cell.
 //
 //     Program p = {0};

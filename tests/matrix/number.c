@@ -132,7 +132,7 @@ int number_compare(Number a, Number b) {
 
 // ---- rounding -----------------------------------------------------------------------------------
 
-// Of the greatest pattern that is not above; the next one may be one past the highest.
+// The greatest pattern that is not above n; the next one may be one past the highest.
 static uint64_t pattern_below(const Format *f, Number n) {
     uint64_t low = 0, high = f->highest + 1;
     while (high - low > 1) {

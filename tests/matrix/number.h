@@ -1,10 +1,10 @@
 // Numbers as exact fractions: the references' own idea of every element type, made for being
 // obviously right and not for speed; nothing of base/dtype.c is used.
 //
-// Invariants: a finite number is m times 2^x with its sign beside it; `m` may carry a lowest bit
-// that stands for "and something more" (see number_jam). Rounding looks for the two neighbours of a
-// number among the bit patterns of a format by bisection and takes the nearer, ties to even.
-// Ownership: plain values.
+// Invariants: a finite number is m times 2^x with a sign; `m` may carry a lowest bit that stands
+// for "and something more" (see number_jam). Rounding looks for the two neighbours of a number
+// among the bit patterns of a format by bisection and takes the nearer, ties to even. Ownership:
+// plain values.
 //
 //     Number x = number_of(DTYPE_F16, 0x3c00);             // 1
 //     uint64_t bits = number_round(DTYPE_F8E4M3, x, true);  // 0x38
@@ -28,7 +28,7 @@ typedef struct Number {
     int x;
 } Number;
 
-// What the references know of a format: 1 sign, `exponent` and `fraction` bits.
+// A format, as the references know it: 1 sign, `exponent` and `fraction` bits.
 typedef struct Format {
     int exponent, fraction, bias;
     bool ieee;         // the highest exponent is infinities and NaNs

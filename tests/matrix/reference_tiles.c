@@ -198,8 +198,8 @@ static Answer fold_integers(IrReduce kind, Dtype t, const uint64_t *x, uint32_t 
     return answer_bits(total & type_mask(t));
 }
 
-// What the combiners of the cases say: greatest of floats, exclusive or of all else, the second of
-// two is always summed.
+// The combiners of the cases: greatest of floats, exclusive or of everything else; the second of
+// two values is always summed.
 static Answer fold_custom(Dtype t, uint32_t operand, const uint64_t *x, uint32_t n) {
     if (type_is_float(t)) return fold_best(IR_REDUCE_MAX, t, x, NULL, n);
     uint64_t total = 0;

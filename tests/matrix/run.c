@@ -82,7 +82,7 @@ static uint64_t hash_of(const char *text) {  // FNV-1a
     return hash ^ hash >> 32;
 }
 
-// Of a cell that is the first of its kind each vendor's row takes a GPU of the vendor's.
+// If the cell is the first of its kind, each vendor's row takes a GPU of that vendor.
 static uint64_t gpu_among(const Device *d, const Program *p, uint64_t place) {
     if (!p->first_of_kind) return place % LOWERED_GPUS;
     if (d->kinds) return LOWERED_NVIDIA + place % (LOWERED_GPUS - LOWERED_NVIDIA);
@@ -102,7 +102,7 @@ static uint64_t choice_of(const Device *d, const Program *p) {
 
 static CpuTarget target_of(const Device *d) {
     CpuTarget target;
-    CHECK(cpu_target_parse(str(d->target), &target), "'%s' is no target", d->target);
+    CHECK(cpu_target_parse(str(d->target), &target), "'%s' is not a target", d->target);
     return target;
 }
 
@@ -113,7 +113,8 @@ static bool is_refused(const IrFunc *kernel, const IrLaunch *launch, Arena *aren
     return refused;
 }
 
-// What cpu_lower makes of the cell, on the interpreter. Findings of `sanitize` are of tile code.
+// The result of cpu_lower for the cell, on the interpreter. Findings of `sanitize` are of tile
+// code.
 static DeviceResult run_lowered(const Device *d, Program *p, Arena *arena, IrOutcome *outcome,
                                 StrBuf *printed, StrBuf *message) {
     (void)d;
@@ -143,7 +144,7 @@ static bool lacks_room(const Program *p, const StrBuf *message) {
            strstr(message->text, " of shared memory for each program, and ");
 }
 
-// What gpu_threads makes of the cell, all threads in step on the interpreter.
+// The result of gpu_threads for the cell, all threads in step on the interpreter.
 static DeviceResult run_threads(const Device *d, Program *p, Arena *arena, IrOutcome *outcome,
                                 StrBuf *printed, StrBuf *message) {
     (void)d;
@@ -193,8 +194,8 @@ static DeviceResult run_simulated(const Device *d, Program *p, Arena *arena, IrO
     return fine ? DEVICE_RAN : DEVICE_REFUSED;
 }
 
-// Code of a target. Findings of `sanitize` are of tile code; thread.* ops are no code of a CPU's; a
-// cell of a cpu.* op is tile code beside it, which nothing lowers (tests/codegen has those ops).
+// Code of a target. Findings of `sanitize` are of tile code. thread.* ops do not occur in code of a
+// CPU. A cell of a cpu.* op also has tile code, which no pass lowers (tests/codegen has those ops).
 static DeviceResult run_compiled(const Device *d, Program *p, Arena *arena, IrOutcome *outcome,
                                  StrBuf *printed, StrBuf *message) {
     if (p->sanitize) return DEVICE_LEFT_OUT;
@@ -248,8 +249,8 @@ static bool is_set(const char *variable, const char *value) {
     return text && strcmp(text, value) == 0;
 }
 
-// The first cell of a kind: the machine's own level of x86-64, another by turns, and both vendors'
-// GPUs.
+// The first cell of a kind: the machine's own level of x86-64, another level in rotation, and both
+// vendors' GPUs.
 static bool takes_kind(const Device *d, uint64_t hash) {
     if (!d->target) return !d->kinds || !getenv("TILEC_TEST_GPU");
     if (strcmp(d->target, "native") == 0) return true;
@@ -330,7 +331,7 @@ static bool takes(Matrix *m, IrOpcode code, int column, const char *name) {
     m->covered[code][column]++;
     if (m->whole && !portion_has(m->portion, m->cells)) return false;
     m->ran++;
-    m->random = hash_of(name) | 1;  // a cell has its own numbers, whoever ran before
+    m->random = hash_of(name) | 1;  // a cell has its own numbers, whichever ran before
     return true;
 }
 
@@ -356,7 +357,7 @@ static void trace(const char *name, const Device *d) {
     if (d->compiled && getenv("TILEC_TEST_TRACE")) fprintf(stderr, "%s on %s\n", name, d->name);
 }
 
-// Of this process and of those that it started and that have ended.
+// The CPU time of this process and of those that it started and that have ended.
 static double cpu_seconds(void) {
     static const int whose[] = {RUSAGE_SELF, RUSAGE_CHILDREN};
     double sum = 0;
@@ -575,7 +576,7 @@ static void op_text(Matrix *m, StrBuf *out, const Case *c) {
     strbuf_printf(out, "%s\n", c->region ? c->region : "");
 }
 
-// Of each tile the rows that one program of `parts` takes.
+// The rows of each tile that one program of `parts` takes.
 static Case piece_of(const Case *c, uint32_t parts) {
     Case piece = *c;
     for (uint32_t k = 0; k < c->operand_count; k++)

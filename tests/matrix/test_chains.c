@@ -1,9 +1,9 @@
-// What compilers make of several operations at once: the chains of chains.def, for all pairs of
+// Several operations at once, which compilers combine: the chains of chains.def, for all pairs of
 // special values, on every target, against the interpreter's bits. The sign of a zero counts; the
 // sign and payload of a NaN do not.
 //
 // A chain is a block of its own, with loads of its own, so that no other chain is a second use of
-// its parts. One kernel has so many chains; in a slice some devices run it, in tiles or with
+// its parts. One kernel has GROUP chains; in a slice some devices run it, in tiles or with
 // scalars. TILEC_TEST_WHOLE=1 runs all. TILEC_TEST_CHAIN=text runs those that contain this text.
 #include <ctype.h>
 #include <setjmp.h>
@@ -37,8 +37,8 @@ static const Chain chains[] = {
 };
 enum { CHAINS = sizeof chains / sizeof *chains, GROUP = 16, GROUPS = (CHAINS + GROUP - 1) / GROUP };
 
-// Every pair of special values, and numbers of any bits behind them. Loops over scalars take long:
-// they have one pair in four, others in the next slice.
+// Every pair of special values, then random bits. Loops over scalars take long: they have one pair
+// in four, others in the next slice.
 enum { SIDE = 40, COUNT = 2048, TILE = 512, TRIPLES = 7, THIN = 4 };
 
 typedef struct Input {

@@ -29,7 +29,7 @@ static void a_missing_cell_is_red(void **state) {
     matrix_destroy(m);
 }
 
-// What counts as equal, and what does not.
+// The comparison must accept what counts as equal, and reject anything else.
 static void a_wrong_answer_is_red(void **state) {
     (void)state;
     assert_true(answer_fits(DTYPE_F16, answer_value(0x7e00), 0xfe01));    // any NaN

@@ -1,7 +1,7 @@
-// Views from every offset: reads outside give the pad, writes outside change nothing, guards
-// around the buffer included. Offsets run from two widths before to two behind, and around the
-// powers of two and limits where 64-bit arithmetic could go wrong. TILEC_TEST_WHOLE runs all
-// combinations, otherwise those of rank 2 and 3 are thinned by hash.
+// Views from every offset: reads outside give the pad, writes outside change nothing, guards around
+// the buffer included. Offsets run from two widths before to two after, and around the powers of
+// two and limits where 64-bit arithmetic could go wrong. TILEC_TEST_WHOLE runs all combinations,
+// otherwise those of rank 2 and 3 are thinned by hash.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ typedef struct Sweep {
     const uint32_t *width;
     const char *kinds;  // by dimension: p part-select, s index, t tile of indices, c column, r row
     bool strided;
-    uint64_t thin;  // one of so many combinations runs
+    uint64_t thin;  // one of this many combinations runs
     uint64_t count, ran;
 } Sweep;
 

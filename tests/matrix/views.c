@@ -11,7 +11,7 @@ void view_strides(ViewCell *v, bool strided) {
     for (uint32_t d = v->rank; d-- > 0;) {
         bool innermost = d + 1 == v->rank;
         if (strided && innermost && !packed) step = 2;
-        // Every other dimension runs backwards; packed elements of a row lie side by side.
+        // Every other dimension runs backwards; packed elements of a row are adjacent.
         bool back = strided && (v->rank - d) % 2 == 1 && !(packed && innermost);
         v->stride[d] = back ? -step : step;
         step *= v->extent[d] < 1 ? 1 : v->extent[d];
@@ -33,7 +33,7 @@ static Int128 index_value(const ViewIndex *index, uint32_t lane) {
     return integer_of(index->type, index->values.bits[lane]);
 }
 
-// Which lane of several that write one element comes last is nobody's to say: those inside are all
+// If several lanes write one element, their order is not defined: the elements inside are all
 // different.
 ViewIndex view_tile(Matrix *m, Dtype type, uint32_t rank, const uint32_t *shape, int64_t extent) {
     ViewIndex index = {.tile = true, .type = type, .values = tile_make(m, (int)type, rank, shape)};
@@ -155,7 +155,7 @@ static uint64_t place_of(const ViewProgram *w, uint32_t lane) {
     return w->first + (uint64_t)w->l->lane[lane].offset;
 }
 
-// What a lane holds, as a tile has it: packed elements extended.
+// The value of a lane, as a tile has it: packed elements extended.
 static uint64_t held(const ViewProgram *w, const uint8_t *memory, uint32_t lane) {
     uint64_t bits = bytes_get(w->v->elem, memory, place_of(w, lane));
     Dtype t = w->v->elem;

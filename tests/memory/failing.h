@@ -2,8 +2,9 @@
 //
 // The test program is linked with --wrap for the functions of failing.c, so that every allocation
 // of the library counts, and none of the C library's own; and with FAILING_BLOCKS every block of an
-// arena, as if each were an allocation. Invariants: what is asked for fails once, or from the n-th
-// on until failing_end. Of this program: threads of the library allocate, too.
+// arena, as if each were an allocation. Invariants: the allocation that is asked for fails once, or
+// all fail from the n-th on until failing_end. The count is of the whole program: threads of the
+// library allocate, too.
 //
 //     failing_begin(7, FAILING_ONCE);           // the seventh allocation from here on fails
 //     tilec_status s = tilec_launch(…);

@@ -120,7 +120,7 @@ static tilec_status run(Session *s, tilec_kernel *k, const tilec_arg *args, size
     return status ? status : tilec_stream_synchronize(s->stream);
 }
 
-// What the kernel made of the buffer, as `expected` says.
+// Compares the buffer after the kernel with `expected`.
 static tilec_status check(Session *s, float factor, float add) {
     float found[COUNT];
     tilec_status status = tilec_buffer_read(s->device, s->stream, s->other, 0, found, sizeof found);
@@ -270,7 +270,7 @@ size_t session_run(const SessionPlan *plan) {
     failing_begin(plan->nth, plan->how);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         if (steps[i].where & here) do_step(&s, &steps[i]);
-    // What ends things needs no memory.
+    // Destroying things needs no memory.
     tilec_kernel_destroy(s.copy);
     tilec_context_destroy(s.context);
     failing_end();

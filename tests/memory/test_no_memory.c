@@ -1,5 +1,6 @@
-// Memory runs out at each allocation of a session in turn: each call succeeds or says so, and does
-// its work when it is made again. What is left behind the sanitizer finds at the end.
+// Memory runs out at each allocation of a session in rotation: each call succeeds or reports it,
+// and does its work when it is repeated. At the end the sanitizer finds anything that was not
+// freed.
 #define _GNU_SOURCE  // mkdtemp, setenv
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-// Memory runs out at each allocation of packing and unpacking: both say so and leave nothing
-// behind, which the sanitizer sees at the end.
+// Memory runs out at each allocation of packing and unpacking: both report it and free everything,
+// which the sanitizer checks at the end.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -13,7 +13,7 @@ typedef struct Barriers {
     bool *before, *after;  // the barrier can come after it, or before it, with no other between
 } Barriers;
 
-// A wave has so many lanes, at least.
+// A wave has at least this many lanes.
 static int64_t lanes_of(const Code *c) { return c->older ? 64 : 32; }
 
 // ---- Masks of the first wave ----
@@ -104,8 +104,8 @@ static bool mark(bool *marked, uint32_t line) {
     return more;
 }
 
-// Does the access come to the barrier without another between? One that is under way still, others
-// do not order: only what was waited for is behind them.
+// Does the access come to the barrier without another between? Another barrier does not order an
+// access that is still in flight: it orders only accesses that were waited for before it.
 static bool comes_before(const Barriers *b, uint32_t access, uint32_t barrier) {
     size_t count = b->code.lines.count;
     bool *marked[2];  // … and has been waited for
@@ -200,17 +200,17 @@ static const Case cases[] = {
     {false, MASK("64", "v0") MASKED(WRITE) STOP READ "\n"},
     {false, MASK("64", "v0") WRITE "\n" STOP MASKED(READ)},
     {false, MASK("64", "v0") "s_mov_b64 s[4:5], -1\n" MASKED(WRITE) STOP MASKED(READ)},
-    // What other waves wrote, another barrier orders; not so where a way goes round it.
+    // Another barrier orders the writes of other waves, but not where a path goes around it.
     {true, MASK("64", "v0") WRITE "\n" STOP STOP MASKED(READ)},
     {false, WRITE "\ns_cbranch_scc1 2\n" STOP STOP READ "\n"},
-    // … nor what nobody had waited for by then.
+    // … nor accesses that were not yet waited for.
     {true,
      "global_load_dword v1, v[2:3], off\ns_waitcnt vmcnt(0)\ns_barrier\ns_waitcnt "
      "vmcnt(0)\ns_barrier\nglobal_store_dword v[4:5], v1, off\n"},
     {false,
      "global_load_dword v1, v[2:3], off\ns_barrier\ns_waitcnt vmcnt(0)\ns_barrier\n"
      "global_store_dword v[4:5], v1, off\n"},
-    // Readers only, lanes' registers, and memory whose places nobody knows.
+    // Readers only, lanes' registers, and memory whose places are not known.
     {true, READ "\n" STOP READ "\n"},
     {true, "ds_bpermute_b32 v1, v2, v3\n" STOP WRITE "\n"},
     {true, "global_load_dword v1, v[2:3], off\n" STOP WRITE "\n"},

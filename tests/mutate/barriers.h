@@ -1,4 +1,4 @@
-// Barriers of AMD's code that nobody needs.
+// Barriers of AMD's code that are not needed.
 //
 // Purpose: a barrier orders what the waves of a workgroup do with memory; one that only lanes of
 // one wave have something to do with orders nothing, for a wave does its accesses in order.

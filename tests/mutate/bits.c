@@ -46,7 +46,7 @@ static uint64_t moved(const Statement *s, uint64_t x, int64_t by) {
     return statement_is(s, "shr.u") ? x >> by | (by ? UINT64_MAX << (64 - by) : 0) : 0;
 }
 
-// Of the result of a statement on operands whose zeros are x, y, z.
+// The zeros of a statement's result on operands whose zeros are x, y, z.
 static uint64_t result(const Statement *s, const uint64_t *x, bool fixed, int64_t by) {
     if (statement_is(s, "and")) return x[0] | x[1];
     if (statement_is(s, "or") || statement_is(s, "xor") || statement_is(s, "min.") ||

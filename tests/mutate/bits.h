@@ -18,7 +18,7 @@ typedef struct Bits {
     uint32_t depth;
 } Bits;
 
-// Of a register as 64 bits (one of 32 has zeros above), or of a number.
+// The zeros of a register as 64 bits (one of 32 has zeros above), or of a number.
 uint64_t bits_zeros(const Bits *b, Str operand);
 
 #endif

@@ -99,9 +99,9 @@ static bool tested_at(const Code *c, const bool *targets, const bool *all_awake,
     return scc || vcc;
 }
 
-// ---- The ways that are left ----
+// ---- The paths that are left ----
 
-// Of a scalar of which `known` is so: where must a branch by `asked` go? -1: nobody knows.
+// A test `known` of a scalar has come true: where must a branch by `asked` go? -1: not known.
 static int answer(const Test *known, const Test *asked) {
     if (asked->made != known->made || asked->scalar.first != known->scalar.first ||
         asked->scalar.last != known->scalar.last)
@@ -141,14 +141,14 @@ const char *branches_excuse(Arena *arena, Str listing, const Mutant *m) {
     if (line == c.lines.count) return NULL;
     const bool *targets = targets_of(&c), *all_awake = code_all_awake(&c);
     if (!tested_at(&c, targets, all_awake, line, &t)) return NULL;
-    // What would have to hold for the change to matter.
+    // The change matters only if this test can hold here.
     if (!strcmp(m->change, "always")) t.opposite = !t.opposite;
     return is_reached(&c, targets, all_awake, &t, line) ? NULL : "settled";
 }
 
 // ---- what the rule must and must not excuse -----------------------------------------------------
 
-// Of the last branch.
+// The mutant changes the last branch.
 typedef struct Case {
     const char *change, *body;  // each line 4 bytes
     bool excused;

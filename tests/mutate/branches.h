@@ -1,7 +1,7 @@
 // Branches of AMD's code whose way is settled by the branches before them.
 //
-// Purpose: LLVM asks again what an earlier branch has decided: whether a loop is empty, of which it
-// is behind. Invariants: as of code.h. Ownership: static text.
+// Purpose: LLVM asks again what an earlier branch has decided: whether a loop is empty, at a place
+// that only a loop which ran leads to. Invariants: as of code.h. Ownership: static text.
 //
 //     const char *why = branches_excuse(arena, listing, &mutant);
 #ifndef TILEC_TESTS_MUTATE_BRANCHES_H

@@ -1,9 +1,9 @@
 // AMD's code as lines that rules look at: what each does, waits for and leads to.
 //
-// Purpose: rules about a listing follow ways and registers through it. Invariants: a listing with
-// lines that no rule knows (calls, accesses of flat addresses) is not read; what is said of a way
-// holds of all runs, for ways that no run goes are among those that are followed. Ownership: the
-// arena of the Code.
+// Purpose: rules about a listing follow paths and registers through it. Invariants: a listing with
+// lines that no rule knows (calls, accesses of flat addresses) is not read. A statement about a
+// path holds for all runs, because the paths that are followed include some that no run takes.
+// Ownership: the arena of the Code.
 //
 //     Code code = {.arena = arena};
 //     if (code_read(&code, listing)) …
@@ -24,7 +24,7 @@ typedef struct Line {
     uint32_t offset, size;
     uint8_t adds;     // a bit for each counter that may count it
     bool sure;        // that one does, and those of it come in order
-    Counts wait;      // at most so many are left; NO_WAIT: as many as there are
+    Counts wait;      // at most this many stay in flight; NO_WAIT: any number
     bool goes;        // away, always: the next line does not follow
     bool jumps;       // to the target, maybe
     uint32_t target;  // of lines

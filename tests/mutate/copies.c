@@ -133,7 +133,7 @@ static bool thread_address(const Copies *c, Str s, size_t thread, int64_t *addre
     return true;
 }
 
-// Of an access of shared memory, by each thread. NULL: not known.
+// The address of an access of shared memory, by each thread. NULL: not known.
 static int64_t *addresses_of(const Copies *c, const Statement *s) {
     if (!statement_has(s->opcode, ".shared") || statement_is(s, "cp.async")) return NULL;
     int64_t *all = arena_new(c->arena, int64_t, c->threads);
@@ -191,8 +191,8 @@ static bool writer_of(const Copies *c, size_t begin, size_t end, int64_t address
     return found == 1;
 }
 
-// Around a load of shared memory: between the last barrier and the next one, and the stores right
-// before. What was stored before these, they have overwritten, or it were a race.
+// The surroundings of a load of shared memory: between the last barrier and the next one, and the
+// stores right before. These have overwritten all earlier stores, or there would be a race.
 typedef struct Around {
     size_t begin, end;  // the stores
     size_t from, to;    // between the barriers
@@ -212,7 +212,7 @@ static bool look_around(const Copies *c, size_t load, Around *r) {
     return true;
 }
 
-// Nobody stores there between the barriers around the load.
+// No store changes the place between the barriers around the load.
 static bool is_quiet(const Copies *c, const Around *r, int64_t address, size_t bytes) {
     for (size_t i = r->from; i < r->to; i++) {
         const Statement *s = &c->statements.data[i];
@@ -362,8 +362,8 @@ Copies *copies_of(Arena *arena, Str text) {
 
 // ---- what is asked ------------------------------------------------------------------------------
 
-// Of another access between the same barriers: it does not meet the store, or both copies do it at
-// the same place, which would be a race.
+// Another access between the same barriers is harmless if it does not overlap the store, or if both
+// copies do it at the same place, which would be a race.
 static bool harmless(const Copies *c, size_t store, size_t other) {
     const Statement *s = &c->statements.data[other];
     const int64_t *x = c->addresses[store], *y = c->addresses[other];

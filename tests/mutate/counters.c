@@ -59,7 +59,7 @@ static bool compares(const Counting *n, const Line *l) {
            last >= 0 && last < LAST_BIT;
 }
 
-// Of lines between the comparison and the move: vcc becomes what was compared, and nothing else
+// The lines between the comparison and the move: vcc becomes what was compared, and nothing else
 // that matters changes.
 static bool asks_between(const Counting *n, uint32_t compare, uint32_t move, const Span *to) {
     bool asked = false;
@@ -100,7 +100,8 @@ static bool is_step(const Counting *n, const bool *targets, uint32_t move) {
     return !out[n->read] && counts_at(n, targets, i - 2, move);
 }
 
-// Is the pair before the line 1 always, or what a step made? Of all lines that may have set it.
+// Is the pair before the line 1 always, or the result of a step? Checks all lines that may have set
+// it.
 static bool counts_at(const Counting *n, const bool *targets, uint32_t line, uint32_t step) {
     const Code *c = n->code;
     size_t count = c->lines.count;

@@ -1,4 +1,4 @@
-// What a variant's guard says of its arguments' bits.
+// The bits of arguments that a variant's guard fixes.
 //
 // Purpose: the compiler leaves out what the guard has made sure of, so that a text alone does not
 // say why some bits do not matter. Invariants: only what each launch of the variant holds to: the

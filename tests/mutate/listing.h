@@ -3,8 +3,9 @@
 // Purpose: mutants of code objects need no assembler; the warp machine decodes the lines that the
 // disassembler gives it, and here these are a listing. Invariants: a listing begins with
 // LISTING_BEGIN, the processor and the address of its kernel, then has one line for each
-// instruction, "OFFSET SIZE: text"; other kernels of the object stay as they are. Of one
-// Listing one at a time. Ownership: listing_close; what is taken is the arena's that is given.
+// instruction, "OFFSET SIZE: text"; other kernels of the object stay as they are. One Listing
+// serves one caller at a time. Ownership: listing_close; a listing that is taken belongs to the
+// arena that is given.
 //
 //     image.disassemble = listing_taker(l);             // … load: the code's listing is
 //     Str listing = listing_taken(l, arena);

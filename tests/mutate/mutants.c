@@ -18,7 +18,7 @@ const char *mutant_kind_name(MutantKind kind) {
     return names[kind];
 }
 
-// What a register is for, by any way through the kernel.
+// The uses of a register, on any path through the kernel.
 typedef enum Use {
     USE_DATA = 1,   // it comes from memory, another lane, or floats
     USE_PLACE = 2,  // it goes into an address or names a lane
@@ -70,7 +70,7 @@ static bool brings_data(const Statement *s) {
     return memory || starts(s->opcode, "atom") || starts(s->opcode, "shfl");
 }
 
-// What one statement says of its registers. True: something new.
+// Adds the facts of one statement about its registers. True: something new.
 static bool flow(Maker *m, const Statement *s) {
     bool more = add_uses(m, s->guard, USE_GUARD);
     bool result = statement_has_result(s);
@@ -137,13 +137,13 @@ static void mutate_guard(Maker *m) {
                            g.text + 1 + negated));
 }
 
-// Of `d, a, b, …`: a twice, and b twice.
+// `d, a, b, …` becomes a twice, and b twice.
 static void mutate_choice(Maker *m) {
     if (m->s->operand_count < 3) return;
     Str a = m->s->operands[1], b = m->s->operands[2];
     if (str_equal(a, b) || m->s->operand_count < 4 || (uses_in(m, m->s->operands[3]) & USE_DATA))
         return;
-    // What keeps a loop's last index from overflow: no array is as long.
+    // This constant keeps a loop's last index from overflow: no array is that long.
     if (str_equal(a, STR("-9223372036854775808"))) return;
     make(m, MUTANT_PREDICATE, "first", b, a);
     make(m, MUTANT_PREDICATE, "second", a, b);
@@ -178,7 +178,7 @@ static void mutate_place(Maker *m) {
     }
 }
 
-// The first two registers of each vector change places.
+// Swaps the first two registers of each vector.
 static void mutate_vectors(Maker *m) {
     static const char *const names[] = {"swapped in 1", "swapped in 2", "swapped in 3",
                                         "swapped in 4", "swapped in 5"};

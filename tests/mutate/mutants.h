@@ -20,7 +20,7 @@
     X(FENCE, "fence")         /* a fence is gone */                                        \
     X(PREDICATE, "predicate") /* a guard or selection is true, false, or its contrary */   \
     X(BASIS, "basis")         /* a constant of a coordinate or a place in shared memory */ \
-    X(FRAGMENT, "fragment")   /* two registers of a vector or fragment change places; a lane */
+    X(FRAGMENT, "fragment")   /* two registers of a vector or fragment are swapped; a lane */
 typedef enum MutantKind {
 #define MUTANT_KIND(name, text) MUTANT_##name,
     MUTANT_KINDS(MUTANT_KIND)

@@ -65,7 +65,7 @@ static bool combines(Str statement, Str a, Str b) {
     return both && commutes((Str){statement.text, n});
 }
 
-// Of the text that a mutant replaces: "%r1, %r2".
+// The two registers in the text that a mutant replaces: "%r1, %r2".
 static bool pair_of(Str text, const Mutant *m, Str *a, Str *b) {
     *a = trim(str_cut((Str){text.text + m->begin, m->size}, ',', b));
     *b = trim(*b);
@@ -158,12 +158,12 @@ const char *rules_excuse(Arena *arena, Str text, const Mutant *m, const Facts *f
 
 // ---- what the rules must and must not excuse ----------------------------------------------------
 
-// Of each mutant whose change is `change` the rule is wanted, of all others none.
+// The rule must excuse each mutant whose change is `change`, and no rule any other.
 typedef struct Case {
     const char *rule, *change;  // NULL: of all mutants none
     const char *body;
 } Case;
-// What all of them are launched with: the word at byte 8 is a multiple of 16.
+// The facts of all their launches: the word at byte 8 is a multiple of 16.
 static Fact case_fact = {8, 15};
 static const Facts case_facts = {&case_fact, 1, 1};
 

@@ -1,22 +1,23 @@
-// Why a mutant that nobody notices is the same program: rules, each with its proof from the text.
+// Why a mutant that no test notices is the same program: rules, each with its proof from the text.
 //
 // Purpose: a survivor is excused only by what is proven of its text, for all inputs and launches
 // that its variant's guard lets through; nothing that was seen in runs counts. Rules:
 //
-//   commutative   Two results of a load change places. Each is defined once and read once: both by
-//                 one statement, or by two that make the same of them, and so on to one statement,
-//                 as the two operands of a sum, product, minimum, maximum, `and`, `or` or `xor`,
-//                 whose result does not depend on their order (NaN results are canonical).
-//   other copy    A store to shared memory by one half of the threads, of which the other half
-//                 holds copies: they store the same to the same place, between the same barriers,
-//                 where nobody else touches it (copies.h).
+//   commutative   Two results of a load are swapped. Each is defined once and read once: both by
+//                 one statement, or by two that compute the same from them, and so on to one
+//                 statement, as the two operands of a sum, product, minimum, maximum, `and`, `or`
+//                 or `xor`, whose result does not depend on their order (NaN results are
+//                 canonical).
+//   other copy    A store to shared memory by one half of the threads, of whose values the other
+//                 half holds copies: they store the same to the same place, between the same
+//                 barriers, where no other access touches it (copies.h).
 //   equal copy    A load of shared memory from another place, where another thread has stored a
 //                 copy of the value (copies.h).
 //   known bit     A bit that an `and` no longer lets through is 0 anyway: by the shifts and
-//                 products before it, and by what the variant's guard says of extents (bits.h,
+//                 products before it, and by what the variant's guard proves about extents (bits.h,
 //                 facts.h).
 //
-// Of AMD's code, a listing, waits are excused (waits.h), barriers (barriers.h), branches
+// In AMD's code, a listing, the rules excuse waits (waits.h), barriers (barriers.h), branches
 // (branches.h) and masks of what a loop counts (counters.h).
 //
 // Ownership: static text.

@@ -72,7 +72,7 @@ static uint32_t loc_line(Str line, uint32_t before) {
     return str_to_u64(word(&rest), &value, NULL) ? (uint32_t)value : before;
 }
 
-// What begins so is no instruction: directives, labels, comments, scopes.
+// Directives, labels, comments and scopes begin like this, and are not instructions.
 static bool begins_statement(Str line) {
     return line.size && !strchr("./${})(", line.text[0]) && line.text[line.size - 1] != ':';
 }

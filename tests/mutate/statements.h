@@ -1,7 +1,8 @@
 // The statements of a PTX kernel, taken apart.
 //
-// Purpose: mutants and rules look at opcodes and operands, not at text. Invariants: all strings lie
-// in the text given; directives, labels and comments are left out. Ownership: the arena given.
+// Purpose: mutants and rules look at opcodes and operands, not at text. Invariants: all strings
+// point into the text given; directives, labels and comments are left out. Ownership: the arena
+// given.
 //
 //     Statements list = statements_of(arena, text);
 //     list.data[0].opcode                              // "ld.param.b64"

@@ -21,11 +21,11 @@ typedef struct Buffer {
     const void *host;
     size_t size;
 } Buffer;
-// What a launch moves and does: lanes' bytes, warps' instructions.
+// The traffic of a launch: lanes' bytes, warps' instructions.
 typedef struct Traffic {
     uint64_t global, shared, steps;
 } Traffic;
-// Arguments of which what the kernel writes lies upon what it reads, a little further on.
+// Arguments whose written array overlaps one that is read, a little further on.
 typedef struct Overlap {
     void *block;
     uint8_t *address;
@@ -36,15 +36,15 @@ typedef struct Overlap {
 typedef struct Grid {
     int64_t extent[3];
 } Grid;
-// Somebody else's change of a place at the first compare-and-swap, taken back at the second: who
-// does not try again has lost.
+// Another thread's change of a place at the first compare-and-swap, taken back at the second: code
+// that does not try again fails.
 typedef struct Other {
     uint8_t *place;
     bool back;
 } Other;
 typedef struct Watch {
     Traffic *moved;
-    Other *other;  // NULL: nobody
+    Other *other;  // NULL: none
 } Watch;
 typedef struct Loaded {
     RtModule *module;
@@ -309,7 +309,7 @@ static void add_overlaps(Subject *s) {
             if (r != w) add_overlap(s, &s->run.arrays[r], &s->run.arrays[w]);
 }
 
-// Where programs that are too many do nothing.
+// Launches with too many programs, where the extra ones do nothing.
 static void add_grids(Subject *s) {
     Traffic moved;
     for (int d = 0; d < 3; d++) {

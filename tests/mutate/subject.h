@@ -20,8 +20,8 @@ typedef struct Subject Subject;
 
 typedef enum SubjectInputs {
     SUBJECT_TAME,
-    SUBJECT_WILD,    // factors of products have NaNs among them, whose results nobody may spoil
-    SUBJECT_SHIFTED  // tame, but no array begins at 16 bytes: the code for such takes all shapes
+    SUBJECT_WILD,    // factors of products have NaNs among them, which must not spread
+    SUBJECT_SHIFTED  // tame, but no array begins at 16 bytes: that code takes all shapes
 } SubjectInputs;
 
 // NULL when nothing was launched or it went wrong; `why` says what, NULL: the grid was empty or the
@@ -33,9 +33,9 @@ const Facts *subject_facts(const Subject *s);
 Str subject_text(const Subject *s);  // of AMD's code a listing (listing.h)
 // Whether the text, in place of the example's own, still does what the example should: no finding
 // (also where arrays overlap), right results (also where more programs run than the kernel asks
-// for, or where somebody else's change comes before a compare-and-swap), no more bytes moved or
+// for, or where another thread's change comes before a compare-and-swap), no more bytes moved or
 // instructions run. Else `why` says what was noticed.
 bool subject_runs(Subject *s, Str text, const char **why);
-bool subject_could_not_read(const Subject *s);  // the text given last: it is no mutant
+bool subject_could_not_read(const Subject *s);  // the last text is not a mutant
 
 #endif

@@ -5,11 +5,11 @@
 //
 //     test_mutants [--whole] [--device NAME] [--opcode BEGIN] [--least N] [--print] [KERNEL]
 //
-// --print prints each text before its mutants.
-// The quick run takes one example in EXAMPLES_OF and about MUTANTS_EACH of its mutants, others in
-// the next slice (tests/support/slice.h). --whole takes all, in portions if the environment says
-// so. Of a thousand that count N must be noticed then. A slice has too few for that, and may hold
-// the examples of which most survive: there each example has a limit of its own, see `survivors`.
+// --print prints each text before its mutants. The quick run takes one example in EXAMPLES_OF and
+// about MUTANTS_EACH of its mutants, others in the next slice (tests/support/slice.h). --whole
+// takes all, in portions if the environment says so; then N of a thousand that count must be
+// noticed. A slice has too few for that, and may hold the examples of which most survive: there
+// each example has a limit of its own, see `survivors`.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,9 +227,9 @@ static Tally total(const Session *s) {
     return all;
 }
 
-// Examples of whose mutants more than one in fifty survives in the whole run (docs/sim.md), with
-// the thousandths that do, on sm_80 and on gfx942. Of mandelbrot 48 do on sm_80, but in slices with
-// a few points, all of which leave after the same number of steps, half (slice 20: 5 of 10).
+// Examples with more survivors than one mutant in fifty in the whole run (docs/sim.md), in
+// thousandths, on sm_80 and on gfx942. mandelbrot has 48 on sm_80, but in slices with a few points,
+// all of which leave after the same number of steps, half (slice 20: 5 of 10).
 typedef struct Survivors {
     const char *kernel;
     uint64_t nvidia, amd;
@@ -253,7 +253,7 @@ static bool too_many_survive(const Session *s, const Example *example, Tally t) 
     return (t.made - t.noticed - t.same) * OF > t.made * limit + FEW * OF;
 }
 
-// What an example added.
+// Prints what an example added.
 static void tell_example(Session *s, Arena *arena, const Group *like, Tally before, Tally after) {
     Tally own = {after.made - before.made, after.noticed - before.noticed,
                  after.same - before.same};

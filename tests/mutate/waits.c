@@ -49,9 +49,9 @@ typedef struct Follow {
     uint32_t access;
     bool known;  // what it is
     bool loads;  // it has a result,
-    bool alone;  // of what nobody else changes: of other lanes, or of arguments
+    bool alone;  // its result does not depend on other threads: from other lanes, or an argument
     Span into;
-    uint8_t *newer[2];  // of each line, before and behind the change: so many accesses came since
+    uint8_t *newer[2];  // by line, before and after the change: accesses since
 } Follow;
 
 // No other order of events is possible for who looks at it.
@@ -74,7 +74,7 @@ static bool reach(const Follow *f, uint32_t line, int behind, uint8_t newer) {
     return true;
 }
 
-// One step along all ways from a line; false: something meets the access behind the change.
+// One step along all paths from a line; false: a line after the change conflicts with the access.
 static bool step(const Follow *f, uint32_t line, int behind, bool *moved) {
     const Line *l = &f->code->lines.data[line];
     uint8_t newer = f->newer[behind][line];
@@ -98,8 +98,8 @@ static bool passes_on(const Line *l, const Span *base, Str operand) {
     return false;
 }
 
-// Of the kernel's arguments: through registers that hold what the kernel began with, of which
-// nothing but such loads knows.
+// Does the load read the kernel's arguments? It goes through registers that hold what the kernel
+// began with, and only such loads use these.
 static bool is_argument(const Code *c, uint32_t load) {
     size_t count = c->lines.count;
     Span base;
@@ -152,11 +152,11 @@ static bool all_come_later(const Code *changed, uint32_t line, Counter counter) 
 
 // ---- Conditions that never change ----
 
-// A mask in scalar registers, as it is where it was made, once. That no lane is of it and that some
-// are can each be taken for all of the run, which then has fewer ways.
+// A mask in scalar registers that is set once and keeps its value. A run can be followed under the
+// assumption that it has no lane, or that it has some, which leaves fewer paths.
 typedef struct Condition {
     Span mask;
-    uint32_t made;  // behind this line
+    uint32_t made;  // it is valid after this line
 } Condition;
 enum { CONDITIONS_MAX = 5 };
 
@@ -204,7 +204,7 @@ static bool is_opposite(const Ways *w, uint32_t made, Condition *other) {
            str_equal(l->s.operands[2], STR("0"));
 }
 
-// What the line asks, if the answer never changes; or the opposite of it.
+// The condition that the line tests, if the answer never changes; or the opposite of it.
 static bool condition_of(const Ways *w, uint32_t line, Condition *c, bool *opposite) {
     Condition other;
     if (!mask_of(&w->code->lines.data[line], &c->mask) || c->mask.kind != 's') return false;
@@ -247,8 +247,8 @@ static Ways find_ways(const Code *code) {
 static void never(Line *l) { l->jumps = false; }
 static void always(Line *l) { l->goes = true; }
 
-// Lines behind `line` of `code` up to the next that something else may lead to, where no lane is
-// awake, or some are.
+// Changes the lines after `line` of `code`, up to the next that another line may lead to, for the
+// case that no lane is awake, or that some are.
 static void assume_awake(const Ways *w, Code *code, uint32_t line, bool some) {
     for (uint32_t i = line + 1; i < code->lines.count && !w->targets[i]; i++) {
         Line *l = &code->lines.data[i];
@@ -282,7 +282,7 @@ static void assume(const Ways *w, Code *code, const Condition *wanted, bool some
     }
 }
 
-// Of each condition a bit says which is taken.
+// The code if bit k of `some` decides condition k.
 static Code taken(const Ways *w, const Code *code, unsigned some) {
     Code c = *code;
     c.lines.data = arena_copy(code->arena, code->lines.data, code->lines.count * sizeof(Line));
@@ -324,7 +324,7 @@ const char *waits_excuse(Arena *arena, Str listing, const Mutant *m) {
 
 // ---- what the rules must and must not excuse ----------------------------------------------------
 
-// Of the last wait, changed as said; NULL: no rule is wanted.
+// The mutant changes the last wait as `change` says; `rule` must excuse it. NULL: no rule may.
 typedef struct Case {
     const char *processor, *change, *rule, *body;  // each line 4 bytes
 } Case;
@@ -368,14 +368,14 @@ static const Case cases[] = {
     {"gfx1201", "gone", IDLE, "s_load_b32 s4, s[0:1], 0x0\ns_wait_dscnt 0x0\ns_mov_b32 s5, s4"},
     {"gfx1201", "gone", NULL, "s_load_b32 s4, s[0:1], 0x0\ns_wait_kmcnt 0x0\ns_mov_b32 s5, s4"},
     {"gfx1201", "gone", NULL, "ds_load_b32 v1, v2\ns_wait_loadcnt_dscnt 0x300\nv_mov_b32 v4, v1"},
-    // Behind a branch, and of the loop's step before.
+    // After a branch, and from the loop's iteration before.
     {"gfx942", "gone", NULL,
      "ds_read_b32 v1, v2\ns_waitcnt lgkmcnt(0)\ns_cbranch_scc1 1\ns_endpgm\nv_mov_b32 v4, v1"},
     {"gfx942", "gone", NULL,
      "s_nop 0\ns_waitcnt lgkmcnt(0)\nv_mov_b32 v4, v1\nds_read_b32 v1, v2\ns_cbranch_scc1 65531"},
     {"gfx942", "gone", IDLE,
      "s_nop 0\ns_waitcnt lgkmcnt(0)\nv_mov_b32 v4, v1\nds_read_b32 v1, v2\ns_cbranch_scc1 0"},
-    // What fills a register is met by whoever writes it, too, or writes a part.
+    // A line that writes a register which a load fills, or a part of it, conflicts with the load.
     {"gfx942", "gone", NULL, "ds_read_b32 v1, v2\ns_waitcnt lgkmcnt(0)\nv_mov_b32 v1, 0"},
     {"gfx942", "gone", NULL,
      "ds_read_b128 v[4:7], v2\ns_waitcnt lgkmcnt(0)\nv_pk_add_f32 v[8:9], v[6:7], v[2:3]"},
@@ -416,7 +416,7 @@ static const Case cases[] = {
     {"gfx942", "gone", NULL, REGIONS("s_nop 0", "s[4:5]", "s_mov_b64 s[4:5], 0")},
     {"gfx942", "gone", NULL, REGIONS("s_nop 0", "s[4:5]", "s_load_dwordx4 s[4:7], s[0:1], 0x0")},
     {"gfx942", "gone", NULL, REGIONS("s_mov_b64 exec, s[6:7]", "s[4:5]", "s_mov_b64 exec, -1")},
-    // In a loop, and made anew in each step.
+    // In a loop, and set again in each iteration.
     {"gfx942", "gone", IDLE, LOOP("65526")},
     {"gfx942", "gone", NULL, LOOP("65525")},
     // Branches by one condition, and by the opposite.

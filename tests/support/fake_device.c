@@ -9,7 +9,7 @@ static tilec_status result(tilec_context *c) {
     FakeLog *log = c->options.user;
     tilec_status s = log->fail_next;
     log->fail_next = TILEC_OK;
-    return s ? rt_fail(c, s, "the fake device was told to fail") : TILEC_OK;
+    return s ? rt_fail(c, s, "the fake device was asked to fail") : TILEC_OK;
 }
 
 static tilec_status fake_open(tilec_context *context, Str instance, void **state) {

@@ -71,7 +71,7 @@ bool match_diagnostics(Arena *arena, Str json, Str file, Script *script, StrBuf 
     const JsonValue *list =
         root && root->kind == JSON_OBJECT ? json_get(root, "diagnostics") : NULL;
     if (!list || list->kind != JSON_ARRAY) {
-        strbuf_printf(report, "  the output is no JSON object with an array \"diagnostics\"");
+        strbuf_printf(report, "  the output is not a JSON object with an array \"diagnostics\"");
         if (!root) strbuf_printf(report, " (reading stopped at byte %zu)", error_at);
         strbuf_printf(report, ":\n%.*s\n", STR_ARG(json));
         return false;

@@ -1,14 +1,14 @@
-// Drivers without a GPU: the entry points of libcuda.so.1 or of libamdhip64.so, and the warp
-// machine (sim/) behind them. One source, in which cuda.c and hip.c are what the two differ in;
-// libfake_hip5.so lacks what the first of HIP 5 lack.
+// Drivers without a GPU: the entry points of libcuda.so.1 or of libamdhip64.so, on top of the warp
+// machine (sim/). Both are made from one source; cuda.c and hip.c hold the differences.
+// libfake_hip5.so lacks the functions that the first versions of HIP 5 lack.
 //
-// Every call is counted; handles are checked for being alive, of the right kind and of the calling
-// thread's device; work waits on its stream until somebody synchronises it, so that what relies on
-// the device being fast fails. Memory of the device has addresses that no memory of the host has.
-// Kernels are the PTX that was loaded (machine code is of another architecture, but for PTX behind
-// the bytes FAKE_CUBIN), or the very code object. What a program does wrong is a line of
-// problems(). Invariants: nothing is freed before reset, so that dead handles are recognised.
-// Ownership: the fake's, all of it.
+// Every call is counted. Handles are checked: alive, of the right kind and of the calling thread's
+// device. Work waits on its stream until a caller synchronises it, so that code which relies on a
+// fast device fails. Memory of the device has addresses that no memory of the host has. Kernels are
+// the PTX that was loaded (machine code is of another architecture, but for PTX after the bytes
+// FAKE_CUBIN), or the very code object. Each mistake of a program is a line of problems().
+// Invariants: nothing is freed before reset, so that dead handles are recognised. Ownership: the
+// fake owns everything.
 //
 //     const FakeGpu *fake = ((const FakeGpu *(*)(void))os_library_symbol(l, "fake_gpu"))();
 //     fake->fail_call("cuMemAlloc_v2", CUDA_ERROR_OUT_OF_MEMORY, 0);     the next one fails
@@ -20,7 +20,7 @@
 #include "base/gpu_code.h"
 #include "runtime/gpu/types.h"
 
-// What passes for machine code of NVIDIA's devices: this, then PTX to its end.
+// Stands for machine code of NVIDIA's devices: these bytes, then PTX to the end.
 #define FAKE_CUBIN "\177ELFfake\n"
 
 typedef struct FakeGpu {
@@ -38,7 +38,7 @@ typedef struct FakeGpu {
     // Where the calling thread is: of NVIDIA's, the depth of its stack of contexts; of AMD's, its
     // device.
     unsigned (*place)(void);
-    // Of AMD's code, until reset; NULL: libtilec_llvm's.
+    // The disassembler of AMD's code, until reset; NULL: libtilec_llvm's.
     void (*disassemble)(GpuDisassemble *disassemble);
 } FakeGpu;
 

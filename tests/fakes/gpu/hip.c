@@ -29,7 +29,8 @@ unsigned fake_place(void) { return (unsigned)current; }
 void fake_forget_place(void) { current = 0, last_error = 0; }
 void fake_note_failure(GpuResult result) { last_error = result; }
 
-// Every thread begins on the first device; somebody else's work is not to see our failures.
+// Every thread begins on the first device. Other code of the program must not see the last error
+// that our calls leave.
 GpuResult fake_inside(GpuCall call) {
     (void)call;
     return fake_state.device_count ? 0 : FAKE_NO_DEVICE;

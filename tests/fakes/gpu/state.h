@@ -1,4 +1,4 @@
-// What the files of the drivers without a GPU share.
+// State that the files of the drivers without a GPU share.
 //
 // An entry point is defined under our name for it, fake_mem_alloc, and has the vendor's as its
 // symbol: so the files but cuda.c and hip.c serve both, built twice. Invariants: `lock` is held
@@ -144,9 +144,10 @@ FakeDevice *fake_device(void);  // the thread's
 SimMemory *fake_memory(FakeDevice *d);
 void fake_problem(const char *format, ...) __attribute__((format(printf, 1, 2)));
 Thing *fake_make(ThingKind kind);
-// The thing behind a handle, alive, of any device; else NULL.
+// The live thing that the handle names, of any device; else NULL.
 Thing *fake_find(const void *handle, ThingKind kind);
-// The thing behind a handle, of this kind, alive, of the thread's device; else NULL and a problem.
+// The live thing of this kind that the handle names, of the thread's device; else NULL and a
+// problem.
 Thing *fake_check(const void *handle, ThingKind kind);
 
 // work.c: a launch, with the bytes of its parameters; the lock is held.
@@ -163,7 +164,7 @@ GpuResult fake_run_all(int device);
 
 typedef struct FakeFacts {
     GpuVendor vendor;
-    int arch, version;  // as configured by nobody
+    int arch, version;  // defaults, before anything is configured
     unsigned newest;
     unsigned host_flags;
     unsigned memory_unit;  // bytes: what an allocation is rounded up to

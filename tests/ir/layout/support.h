@@ -1,4 +1,4 @@
-// What the tests of layouts share: random layouts, positions one by one.
+// Shared by the tests of layouts: random layouts, positions one by one.
 //
 // Ownership: values only.
 //

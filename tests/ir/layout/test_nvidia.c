@@ -171,8 +171,8 @@ static void fragments_of_ldmatrix(void **state) {
     assert_true(layout_equal(&whole, &a));
 }
 
-// Warp w has rows 16w and up; element i is in row 8 * (i / 2 % 2) and column 8 * (i / 4) beside
-// those of mma.
+// Warp w has rows 16w and up; element i is in row 8 * (i / 2 % 2) and column 8 * (i / 4), added to
+// the row and column of mma.
 static void fragments_of_wgmma(void **state) {
     (void)state;
     for (uint32_t n = 8; n <= 256; n *= 2) {
@@ -203,7 +203,7 @@ static void fragments_of_wgmma(void **state) {
     }
 }
 
-// A tile's accumulator: where each element goes, told by plain arithmetic.
+// A tile's accumulator: the place of each element, computed by plain arithmetic.
 static void an_instruction_over_a_tile(void **state) {
     (void)state;
     Layout one = layout_mma((LayoutMma){16, 8, 16, 16}, LAYOUT_OPERAND_C);

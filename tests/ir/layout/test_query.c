@@ -1,4 +1,4 @@
-// What accesses cost, against counting address by address.
+// The cost of accesses, against counting address by address.
 #include "tests/ir/layout/support.h"
 
 // The longest run of elements along an axis that every lane holds from each aligned position of its

@@ -208,7 +208,7 @@ static void drawings(void **state) {
     arena_destroy(arena);
 }
 
-// What docs/layouts.md shows is what is printed, and what its example finds.
+// The layouts that docs/layouts.md shows are the ones that are printed and that its example finds.
 static void layouts_of_the_page(void **state) {
     (void)state;
     Arena *arena = arena_create();

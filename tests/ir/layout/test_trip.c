@@ -126,7 +126,7 @@ static void the_widest_vector_is_used(void **state) {
     trip = check_plain(&rows, &rows, 16, &banks_nvidia);
     assert_true(trip.store_vector == 8 && trip.load_vector == 8);
     assert_int_equal(trip.load.wavefronts, 4);
-    // What a side may move at once is for the caller to say.
+    // The caller says how many bytes a side may move at once.
     LayoutSide narrow = {.layout = &rows, .max_bytes = 4}, wide = {.layout = &rows};
     assert_true(layout_trip(&narrow, &wide, 16, &banks_nvidia, &trip));
     assert_int_equal(trip.store_vector, 2);
@@ -184,7 +184,7 @@ static void operands_by_ldmatrix(void **state) {
             assert_int_equal(counted(&a_in, &trip.memory, 8, 16, &banks_nvidia, true, 0), 4);
             LayoutMatrix matrix;
             assert_true(layout_matrix(&a, &trip.memory, 16, false, 4, &matrix));
-            // B as it lies in memory, K down: .trans.
+            // B as it is in memory, K down: .trans.
             store.layout = &b_in;
             load = (LayoutSide){.layout = &b, .move = LAYOUT_MOVE_TRANSPOSED};
             assert_true(layout_trip(&store, &load, 16, &banks_nvidia, &trip));
@@ -192,7 +192,7 @@ static void operands_by_ldmatrix(void **state) {
             assert_int_equal(trip.store.wavefronts, trip.store.phases);
             assert_int_equal(trip.load.wavefronts, trip.load.phases);
             assert_true(layout_matrix(&b, &trip.memory, 16, true, 4, &matrix));
-            // The other way round there are no rows of 16 bytes.
+            // Without .trans there are no rows of 16 bytes.
             load.move = LAYOUT_MOVE_MATRIX;
             bool found = layout_trip(&store, &load, 16, &banks_nvidia, &trip);
             if (found) assert_true(trip.store_vector < 8);
