@@ -4,12 +4,11 @@
 // An entry runs the programs first … last - 1 of a launch on the calling thread. It runs them in
 // this order, or several neighbours at once where the result is the same (matrix products:
 // passes/cpu/prepare/merge_programs.c). Program p is (p % g0, p / g0 % g1, p / g0 / g1) of the grid
-// g. `args` is the packed argument block (runtime/meta.h). `scratch` is memory of this thread, 64-byte
-// aligned, of the size that the kernel's metadata names; it is not initialised. Kernel code has no
-// undefined symbols: everything it needs from outside comes through `services`.
-// Invariants: the layout is frozen within CPU_ABI_VERSION, which is part of every image and cache
-// key; services are const while the launch runs.
-// Ownership: the runtime's.
+// g. `args` is the packed argument block (runtime/meta.h). `scratch` is memory of this thread,
+// 64-byte aligned, of the size that the kernel's metadata names; it is not initialised. Kernel code
+// has no undefined symbols: everything it needs from outside comes through `services`. Invariants:
+// the layout is frozen within CPU_ABI_VERSION, which is part of every image and cache key; services
+// are const while the launch runs. Ownership: the runtime's.
 //
 //     CpuEntry *entry = …;   entry(block, 0, 64, scratch, &services);
 #ifndef TILEC_BASE_CPU_ABI_H

@@ -5,7 +5,8 @@
 
 static uint32_t at_most(uint32_t x, uint32_t limit) { return x < limit ? x : limit; }
 
-// As many accumulators as leave registers for a row of b, an element of a and a product.
+// Takes as many accumulators as possible while registers remain for a row of b, an element of a and
+// a product.
 static DotBlock choose_block(const Machine *m, const DotForm *d) {
     uint32_t size = (uint32_t)dtype_size(d->sum);
     DotBlock block = {.lanes = at_most(d->n, m->vector_bytes / size)};
@@ -14,7 +15,7 @@ static DotBlock choose_block(const Machine *m, const DotForm *d) {
                  : m->fma                  ? TUNE_DOT_ROWS_FMA
                                            : TUNE_DOT_ROWS;
     block.vectors = at_most(vectors, TUNE_DOT_VECTORS);
-    // One row alone keeps the units busy only with many columns.
+    // With one or two rows, only many columns keep the arithmetic units busy.
     if (d->m <= 2) block.vectors = at_most(vectors, m->vector_registers / 4 / d->m);
     if (d->tiles) block.vectors = at_most(vectors, 2), block.rows = 2 * DOT_TILE_ROWS;
     CHECK(block.vectors <= DOT_MAX_VECTORS, "%u vectors in a row", block.vectors);
@@ -32,7 +33,7 @@ DotBlock dot_thin_block(const Machine *machine, const DotForm *d) {
 
 static Dtype other_sign(Dtype t) { return t == DTYPE_I8 ? DTYPE_U8 : DTYPE_I8; }
 
-// Whole tile registers only; sums of other types are converted, which none does.
+// Only whole tile registers are used. The instructions do not convert, so the sum has their type.
 static bool fits_tiles(const Machine *m, const DotForm *d, const IrOp *op, Dtype a, Dtype b) {
     bool pairs = m->bf16_tiles && a == DTYPE_BF16 && b == DTYPE_BF16;
     bool fours = m->i8_tiles && dot_is_byte(a) && dot_is_byte(b);
@@ -41,8 +42,8 @@ static bool fits_tiles(const Machine *m, const DotForm *d, const IrOp *op, Dtype
     return d->m >= DOT_TILE_ROWS && d->n >= DOT_TILE_ROWS && d->k * dtype_size(a) >= DOT_TILE_BYTES;
 }
 
-// Instructions that multiply several neighbours take the operands as they are; else both are
-// converted to the type of the sum.
+// Instructions that multiply several neighbours take the operands unconverted; otherwise both
+// operands are converted to the type of the sum.
 static void choose_parts(const Machine *m, DotForm *d, const IrOp *op, Dtype a, Dtype b) {
     if (d->tiles) {
         d->part_a = a;
@@ -52,7 +53,8 @@ static void choose_parts(const Machine *m, DotForm *d, const IrOp *op, Dtype a, 
     }
     d->part_a = d->part_b = d->sum;
     if (d->block.lanes < m->vector_bytes / 4) return;
-    // Pairs take subnormals as 0, which docs/numerics.md allows results of f32 alone.
+    // The pair instructions flush subnormals to 0, which docs/numerics.md allows for f32 results
+    // only.
     bool wide = op->results[0].type->elem == DTYPE_F32;
     bool pairs = m->bf16_dot && a == DTYPE_BF16 && wide && d->k >= 2;
     bool fours = m->i8_dot && dot_is_byte(a) && dot_is_byte(b) && d->k >= 4;

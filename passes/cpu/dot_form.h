@@ -1,5 +1,5 @@
-// How a product is computed on a CPU: in which types, by which instructions, in blocks of which
-// size. It follows from the op's types and the machine alone.
+// How a product is computed on a CPU: the types, the instructions and the size of the blocks. This
+// follows from the op's types and the machine alone.
 //
 // Invariants: a block divides the product's columns. Ownership: none.
 //
@@ -17,7 +17,7 @@ typedef struct DotBlock {
 } DotBlock;
 
 enum { DOT_MAX_VECTORS = 16 };
-// A tile register: rows, and bytes of each.
+// The size of a tile register: rows, and bytes of each row.
 enum { DOT_TILE_ROWS = 16, DOT_TILE_BYTES = 64 };
 
 typedef struct DotForm {
@@ -26,18 +26,18 @@ typedef struct DotForm {
     Dtype part_a, part_b;  // types of packed elements
     uint32_t group;        // neighbours along k that one step multiplies: 1; vec.dot2, cpu.dot4
     bool tiles;            // blocks are in tile registers: cpu.tiles
-    // Bytes of equal sign: a's go by 128 into the other sign's range; what that adds to each column
-    // is subtracted.
+    // Both operands have bytes of one sign, but the instruction wants different ones: a's bytes are
+    // shifted by 128 into the range of the other sign, and the excess in each column is subtracted.
     bool flipped;
     DotBlock block;
 } DotForm;
 
 DotForm dot_form(const Machine *machine, const IrOp *op);
-// The block for few rows: as wide as registers allow.
+// The block for few rows: as wide as the registers allow.
 DotBlock dot_thin_block(const Machine *machine, const DotForm *form);
-// How deep a product should be that may be as deep as it likes.
+// The preferred extent along k of a product whose k can be chosen freely.
 uint32_t dot_wanted_depth(const Machine *machine, const IrOp *op);
-// Steps along k that one turn of the innermost loop takes.
+// Steps along k in one iteration of the innermost loop.
 uint32_t dot_steps(const DotForm *form);
 static inline uint32_t dot_columns(const DotForm *form) {
     return form->block.vectors * form->block.lanes;

@@ -39,7 +39,7 @@ static bool find_way(Arena *scratch, IrValue *v, uint32_t along, DotWay *way) {
     return false;
 }
 
-// cos(0) is 1: what a pad becomes on the way must be 0 again.
+// The padding must still be 0 after the ops between; cos(0), for example, is 1.
 static bool keeps_zero(const DotWay *way) {
     for (size_t i = 0; i < way->tile.count; i++) {
         const IrOp *op = way->tile.data[i]->def;

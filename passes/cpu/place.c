@@ -1,4 +1,5 @@
-// cpu_place: where each piece of scratch memory lies. Pieces that are never needed at once share.
+// cpu_place: assigns the offset of each piece of scratch memory. Pieces with disjoint lifetimes
+// share.
 #include "base/cpu_abi.h"
 #include "passes/passes.h"
 #include "passes/places.h"

@@ -487,7 +487,7 @@ static void versions_are_told_apart(void **state) {
     bytes[ARCHIVE_AT_FORMAT]--;
     bytes[0]++;
     archive_repair(bytes, w->bytes.size);
-    expect_refused(&data, "does not begin as one");
+    expect_refused(&data, "does not begin like an archive");
     // A later one may know more of the program's data.
     bytes[0]--;
     archive_repair(bytes, w->bytes.size);

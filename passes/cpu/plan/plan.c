@@ -1,17 +1,17 @@
-// cpu_plan: which tile values lie in memory, and which loops compute what together.
+// cpu_plan: decides which tile values are stored in memory, and which loops compute what together.
 //
-// The body is walked in order. A tile value is computed wherever an element of it is needed, or
-// lies in memory. Ops with something to show for (stores, reductions, values that lie in memory)
-// are roots; neighbouring roots over one shape share a nest of loops, in which each other value is
-// computed once for each vector of elements. The walk is repeated until no value changes any more:
-// values only ever become ones in memory, so this ends.
+// The body is walked in order. A tile value is either computed wherever an element of it is needed,
+// or stored in memory. Ops with a visible effect or result (stores, reductions, values stored in
+// memory) are roots. Neighbouring roots over one shape share a nest of loops, in which each other
+// value is computed once for each vector of elements. The walk is repeated until no value changes
+// any more. This ends, because values only ever move to memory.
 //
-// Needs: level cpu_tile; calls and math functions are gone. Keeps: every op. What is decided stands
-// on the ops as `nests`: the numbers of the nests that their roots belong to, in the order of the
-// roots. An op whose results are computed where they are needed has none; of several results a 0
-// says the same of one. The function is of level cpu_nest then.
-// Invariants: memory is read and written in the order written where it may overlap: a load never
-// moves past a write that may touch it.
+// Needs: level cpu_tile; calls and math functions are gone. Keeps: every op. The decisions are
+// written on the ops as `nests`: the numbers of the nests that their roots belong to, in the order
+// of the roots. An op whose results are computed where they are needed has none; if an op has
+// several results, a 0 says the same about one of them. Afterwards the function is of level
+// cpu_nest. Invariants: accesses to memory that may overlap happen in program order: a load never
+// moves past a write that may touch its memory.
 #include <string.h>
 
 #include "passes/cpu/plan/planner.h"
@@ -66,7 +66,7 @@ static bool has_shape(const PlanNest *nest, const IrType *shape, int axis) {
            (axis < 0 || nest->axis < 0 || nest->axis == axis);
 }
 
-// The nest that the root goes to: the open one, or a new one.
+// The nest that takes the root: the open one, or a new one.
 static uint32_t add_root(Planner *p, PlanRoot root, const IrType *shape, int axis) {
     root.time = p->time;
     bool fits = p->nest && has_shape(p->nest, shape, axis) && plan_may_join(p, p->nest, &root);
@@ -85,7 +85,7 @@ static void choose(Planner *p, IrOp *op, uint32_t nest) {
 
 // ---- values in memory ---------------------------------------------------------------------------
 
-// The result lies in memory of its own, or in that of the carried tile which it replaces.
+// The result gets memory of its own, or that of the carried tile which it replaces.
 static void define(Planner *p, const IrValue *value) {
     PlanTile *t = plan_tile(p, value);
     uint32_t home = p->homes[value->id];
@@ -100,7 +100,7 @@ static void need_memory(Planner *p, const IrOp *op) {
             plan_keep(p, ir_operand(op, i));
 }
 
-// A root that copies a value to where `op` wants it.
+// Adds a root that copies a value to where `op` needs it.
 static void copy_for(Planner *p, IrOp *op, IrValue *value, bool moves) {
     PlanRoot root = {.kind = ROOT_BUFFER, .value = value, .moves = moves};
     choose(p, op, add_root(p, root, value->type, -1));
@@ -127,7 +127,7 @@ static void plan_store(Planner *p, IrOp *op) {
     note_write(p, op);
 }
 
-// One element of a view or a tile: at once, and a scalar from then on.
+// One element of a view or a tile is computed at once and is a scalar from then on.
 static void plan_element(Planner *p, const IrOp *op) {
     bool view = op_is_view_access(op);
     if (!view || waits(p, op) || nest_writes(p)) end_nest(p);
@@ -151,10 +151,10 @@ static void plan_values(Planner *p, IrOp *op) {
     for (uint32_t i = 0; any && i < op->result_count; i++) choose(p, op, nests[i]);
 }
 
-// Operands of join and cat go to their parts of the result.
+// The operands of join and cat are copied to their parts of the result.
 static void plan_whole(Planner *p, IrOp *op) {
     end_nest(p);
-    // Before its operands are looked at: they are read as a whole before it writes.
+    // Noted before its operands are planned: the op reads them completely before it writes.
     if (ir_op_info(op->code)->effect == IR_EFFECT_WRITE) note_write(p, op);
     need_memory(p, op);
     for (uint32_t i = 0; i < op->operand_count; i++) {
@@ -185,8 +185,8 @@ static void put_in(Planner *p, IrOp *op, IrValue *value, uint32_t memory) {
     if (!(t->in_memory && t->memory == memory)) copy_for(p, op, value, false);
 }
 
-// What a region yields goes to the places of what it is carried as (`carried`: the region's
-// arguments; NULL for an `if`).
+// The values that a region yields are stored in the memory of the tiles that carry them (`carried`:
+// the region's arguments; NULL for an `if`).
 typedef struct PlanYields {
     IrOp *yield;
     uint32_t count;
@@ -194,8 +194,8 @@ typedef struct PlanYields {
     const uint32_t *memories;
 } PlanYields;
 
-// A value computed from another carried tile, or from other elements of its own, must be kept
-// before any of them is overwritten.
+// A value that is computed from another carried tile, or from other elements of its own tile, must
+// be kept before any of these tiles is overwritten.
 static void plan_yield(Planner *p, const PlanYields *y, uint32_t i) {
     const IrValue *value = ir_operand(y->yield, i);
     for (uint32_t k = 0; y->carried && k < y->count; k++) {
@@ -205,7 +205,7 @@ static void plan_yield(Planner *p, const PlanYields *y, uint32_t i) {
     }
 }
 
-// One that is another carried tile (they change places) is copied aside first.
+// If the value is another carried tile (a swap), it is copied to spare memory first.
 static bool set_aside(Planner *p, const PlanYields *y, uint32_t i) {
     IrValue *value = ir_operand(y->yield, i);
     for (uint32_t k = 0; y->carried && k < y->count; k++) {
@@ -218,8 +218,8 @@ static bool set_aside(Planner *p, const PlanYields *y, uint32_t i) {
     return false;
 }
 
-// What is still open and reads a carried tile at other places than its own is done first: within
-// one nest the tile would change under it.
+// Ends the open nest if it reads a carried tile at other places than its own: within one nest the
+// tile would change while it is read.
 static void end_readers(Planner *p, const PlanYields *y) {
     for (uint32_t k = 0; y->carried && p->nest && k < y->count; k++)
         if (cpu_is_tile(y->carried[k]) &&
@@ -339,9 +339,9 @@ static void walk(Planner *p, IrBlock *body) {
     end_nest(p);
 }
 
-// ---- what is decided ----------------------------------------------------------------------------
+// ---- writing the decisions
 
-// Choices of one op stand together.
+// The choices of one op are adjacent.
 static void write_nests(const Planner *p) {
     for (size_t i = 0, next; i < p->choices.count; i = next) {
         IrOp *op = p->choices.data[i].op;

@@ -1,14 +1,16 @@
-// Which tile values lie in memory, found by walking what roots compute until nothing changes.
+// Decides which tile values are stored in memory, by walking over the values that roots compute
+// until nothing changes.
 //
-// A value lies in memory when an op must have it there; when it is computed outside of the loop
-// that uses it; when several nests would compute it and that is dear; when it is a load that would
-// move past a write which may touch it; when the body of a loop would grow beyond all measure.
+// A value is stored in memory if an op needs it there; if it is computed outside of the loop that
+// uses it; if several nests would compute it and that is expensive; if it is a load that would move
+// past a write which may touch its memory; or if a loop body would grow too large.
 #include "passes/alias.h"
 #include "passes/cpu/plan/planner.h"
 #include "passes/cpu/tuning.h"
 
-// A body has about as many values as this at most: LLVM's time grows with the square of its length.
-// Chains of values are walked by recursion.
+// BODY_VALUES: about the largest number of values in a body, because LLVM's time grows with the
+// square of the body's length. CHAIN_VALUES: the longest chain, because chains are walked
+// recursively.
 enum { BODY_VALUES = 2048, CHAIN_VALUES = 1024 };
 
 PlanTile *plan_tile(Planner *p, const IrValue *value) {
@@ -28,26 +30,26 @@ void plan_keep(Planner *p, const IrValue *value) {
 
 // ---- walking what a root computes ---------------------------------------------------------------
 
-// A value may be read where the root's element is, and elsewhere as well (x + transpose(x)): the
-// second way is walked even if the first one was.
+// A value may be read at the root's element and at other elements as well (x + transpose(x)): the
+// second read is walked even if the first one was.
 typedef struct SeenValue {
     const IrValue *value;
-    bool same_place;  // so far only there
+    bool same_place;  // read only there so far
 } SeenValue;
 
 typedef struct PlanWalk {
     Planner *p;
     const PlanNest *nest;
-    bool depends;         // on what the open nest will only define
-    bool planning;        // values may come to lie in memory
-    const IrValue *what;  // is it read?
+    bool depends;         // on a value that the open nest has yet to define
+    bool planning;        // the walk may move values to memory
+    const IrValue *what;  // is this value read?
     PlanRead read;
-    const IrOp *store;  // a store that is to join: `depends` when a load minds
+    const IrOp *store;  // a store that wants to join: sets `depends` if it conflicts with a load
     VEC(SeenValue) seen;
-    uint32_t values;  // planning: met, less those that lie in memory from now on
+    uint32_t values;  // planning: values met, except those that have moved to memory
 } PlanWalk;
 
-// Roughly how many ops it takes to compute an element again, up to a limit.
+// The approximate number of ops that recompute an element, up to a limit.
 static uint32_t cost_of(const Planner *p, const IrValue *v, uint32_t limit) {
     if (v->type->rank == 0 || !v->def || limit == 0) return 0;
     if (v->id < p->tiles.count && p->tiles.data[v->id].in_memory) return 1;
@@ -71,7 +73,8 @@ static bool reads_memory(const IrValue *v, uint32_t depth) {
     return false;
 }
 
-// Is it made of constants, iotas and scalars by few ops? Then it is computed wherever it is needed.
+// Is the value made of constants, iotas and scalars by few ops? Then it is computed wherever it is
+// needed.
 static bool is_free(const Planner *p, const IrValue *v) {
     enum { DEPTH = 8 };
     return cost_of(p, v, TUNE_FREE_OPS) < TUNE_FREE_OPS && !reads_memory(v, DEPTH);
@@ -101,7 +104,7 @@ static void walk_operands(PlanWalk *w, const IrOp *op, bool same_place) {
     }
 }
 
-// A load that would be done after a write which may touch it.
+// Would the load happen after a write that may touch its memory?
 static bool moves_past_write(const PlanWalk *w, const IrOp *load, uint32_t time, bool same_place) {
     const Planner *p = w->p;
     for (size_t i = p->writes.count; i-- > 0;) {
@@ -157,13 +160,13 @@ static void walk_value(PlanWalk *w, IrValue *v, bool same_place) {
             plan_keep(p, ir_operand(v->def, i));
     walk_operands(w, v->def, same_place);
     if (!w->planning) return;
-    bool other = plan_tile(p, v)->pending;  // another root's: its walk cuts it
+    bool other = plan_tile(p, v)->pending;  // of another root, whose walk cuts it
     if (!other && w->values - before < BODY_VALUES) return;
     if (!other) plan_keep(p, v);
     w->values = before + 1;
 }
 
-// The op itself looks at its operands where its element is; indices have shapes of their own.
+// The op itself reads its operands at its own element; indices have shapes of their own.
 static void walk_root(PlanWalk *w, const PlanRoot *root) {
     if (root->moves) return;
     if (root->kind == ROOT_BUFFER) {
@@ -194,7 +197,7 @@ static bool stores_conflict(const Planner *p, const PlanNest *nest, const PlanRo
     return false;
 }
 
-// Loads that the root reads and that were met after a store of the nest.
+// Does the root read loads that were met after a conflicting store of the nest?
 static bool loads_conflict(Planner *p, const PlanNest *nest, const PlanWalk *w) {
     for (size_t i = 0; i < w->seen.count; i++) {
         const IrValue *v = w->seen.data[i].value;
@@ -209,18 +212,18 @@ static bool loads_conflict(Planner *p, const PlanNest *nest, const PlanWalk *w) 
     return false;
 }
 
-// Would a load of the nest see what the store writes too early?
+// Would a load of the nest see the store's data too early?
 static bool store_disturbs(Planner *p, const PlanNest *nest, const IrOp *store) {
     for (size_t i = 0; i < nest->roots.count; i++) {
         PlanWalk w = {.p = p, .nest = nest, .store = store};
-        // What the roots before leave pending is no matter here.
+        // Values that earlier roots leave pending do not matter here.
         walk_root(&w, &nest->roots.data[i]);
         if (w.depends) return true;
     }
     return false;
 }
 
-// Counts what the root adds to the nest; false: it is too much.
+// Counts the values that the root adds to the nest; false: there are too many.
 static bool take_values(Planner *p, PlanNest *nest, const PlanWalk *w) {
     uint32_t member = p->stretch + 1, more = 1;
     for (size_t i = 0; i < w->seen.count; i++)
@@ -265,7 +268,7 @@ void plan_height(Planner *p, const IrOp *op) {
 }
 
 void plan_nest(Planner *p, PlanNest *nest) {
-    p->stretch--;  // the number under which values of this nest are known
+    p->stretch--;  // the number that identifies values of this nest
     for (size_t i = 0; i < nest->roots.count; i++) {
         PlanWalk w = {.p = p, .nest = nest, .planning = true};
         walk_root(&w, &nest->roots.data[i]);

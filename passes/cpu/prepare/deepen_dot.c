@@ -1,9 +1,9 @@
 // cpu_deepen_dot: `for k in 0 .. K step 64: acc = dot(a[i, k +: 64], b[k +: 64, j], acc)` becomes
-// the same loop in steps of 128 or more, so that accumulators go to memory less often.
+// the same loop in steps of 128 or more, so that accumulators are stored to memory less often.
 //
-// Needs: level cpu_tile. Keeps: all but the order of a product's sums, which is open (language rule
-// 24). Only where nothing but the product depends on k, and where both operands end at K: what a
-// longer step reads beyond is the pad, 0.
+// Needs: level cpu_tile. Keeps: everything except the order of a product's sums, which is
+// unspecified (language rule 24). A loop is changed only if nothing but the product depends on k,
+// and if both operands end at K: a longer step then reads the padding beyond, which is 0.
 #include "ir/edit.h"
 #include "passes/cpu/dot_form.h"
 #include "passes/cpu/dot_way.h"
@@ -28,7 +28,7 @@ static bool is_private(const DotWay *way, const IrOp *loop) {
     return true;
 }
 
-// The operands of the loop's product, when there is nothing else that depends on k.
+// Finds the operands of the loop's product; false if anything else depends on k.
 static bool find_operands(const IrFunc *f, Arena *scratch, const IrOp *loop, const IrOp *dot,
                           DotWay ways[2]) {
     const IrValue *k = loop->regions[0]->args[0];
@@ -53,7 +53,7 @@ static IrOp *only_dot(const IrOp *loop) {
     return dot;
 }
 
-// The loop carries the sum and nothing else.
+// Does the loop carry the sum and nothing else?
 static bool sums_up(const IrOp *loop, const IrOp *dot) {
     const IrBlock *body = loop->regions[0];
     if (loop->result_count != 1 || dot->operand_count < 3) return false;

@@ -1,8 +1,8 @@
-// cpu_lower_asserts: from here on a kernel is one for CPUs, of level cpu_tile. An assert of a tile
-// becomes the least lane that fails, which is tile code, and `vec.assert` of that lane; what is
-// assumed goes, for it is of use to proofs only.
+// cpu_lower_asserts: from here on the kernel is one for CPUs, of level cpu_tile. An assert of a
+// tile becomes tile code for the lowest failing lane, and a `vec.assert` of that lane. Assumptions
+// are removed, because only proofs use them.
 //
-// Needs: tile IR after its pipeline. Keeps: everything; asserts have the numbers of their order.
+// Needs: tile IR after its pipeline. Keeps: everything; asserts are numbered in program order.
 #include "ir/build.h"
 #include "ir/edit.h"
 #include "passes/passes.h"
@@ -23,7 +23,7 @@ static IrValue *reduce_min(IrBuilder *b, IrValue *x) {
     return ir_result(op, 0);
 }
 
-// The number of an element, row-major, as a tile of a shape: sums of iotas along its dimensions.
+// A tile with the row-major number of each element: sums of iotas along the dimensions.
 static IrValue *numbers(IrBuilder *b, const IrType *shape) {
     const IrType *whole = ir_tile(b->module, DTYPE_I32, shape->rank, shape->shape);
     IrValue *sum = ir_const_bits(b, whole, 0);

@@ -4,11 +4,12 @@
 //
 // Needs: level cpu_tile. Keeps: what each program does.
 //
-// A dimension of the grid may go where its place is the start of selections of its own width and
-// nothing else, and where the dimensions of tiles that come from there only meet their like: they
-// pass through elementwise ops, rows of products, reductions along other axes, and end in stores
-// there. What each program does is the same then, whoever stands beside it; stores end where the
-// last program of the run does: `cpu.span` says how many there are, `spans` which stores.
+// Programs along a dimension of the grid can be merged under two conditions. The program's place
+// along it is only used as the start of selections of the program's own width. And the tile
+// dimensions that come from these selections only meet each other: they pass through elementwise
+// ops, rows of products and reductions along other axes, and end in stores there. Each program then
+// does the same as alone. Stores end at the last program of the run: `cpu.span` says how many
+// programs there are, `spans` says which stores.
 #include "ir/build.h"
 #include "passes/cpu/dot_form.h"
 #include "passes/cpu/tuning.h"
@@ -23,8 +24,8 @@ typedef struct Merging {
     uint32_t width;  // of one program
     uint8_t *mark;   // by value id: the dimension that is its program's, + 1
     bool changed, refused;
-    bool product;  // some product has it
-    bool tiles;    // as the rows of one in tile registers
+    bool product;  // some product has the dimension
+    bool tiles;    // the dimension is the rows of a product in tile registers
     VEC(IrOp *) accesses;
 } Merging;
 
@@ -61,7 +62,7 @@ static uint32_t base_dim(const Merging *c, const IrOp *op) {
     return no_dim;
 }
 
-// The mark that a view's dimension gives the selection: its place among the widths, + 1.
+// The mark that a view's dimension gives the selection: its position among the widths, + 1.
 static uint32_t selection_mark(const IrOp *op, uint32_t dim) {
     const IrAttr *select = ir_attr(op, IR_ATTR_SELECT);
     uint32_t mark = 0;
@@ -90,7 +91,7 @@ static void of_access(Merging *c, const IrOp *op) {
         if (is_tile(x)) put_mark(c, x, mark);
         if (is_tile(x) && mark_of(c, x) != mark) c->refused = true;
     }
-    if (!mark) c->refused = true;  // each program writes it
+    if (!mark) c->refused = true;  // otherwise each program would write it
 }
 
 // ---- other ops ----------------------------------------------------------------------------------
@@ -108,7 +109,7 @@ static void of_broadcast(Merging *c, const IrOp *op) {
     if (mark && x->type->shape[mark - 1] > 1) put_mark(c, x, mark);
 }
 
-// Extents of 1 come and go.
+// Extents of 1 are added or dropped.
 static void of_reshape(Merging *c, const IrOp *op) {
     const IrValue *x = ir_operand(op, 0), *r = &op->results[0];
     if (!is_tile(x) || !is_tile(r)) return;
@@ -251,7 +252,7 @@ static bool names_program(const IrBlock *block, int64_t dim, const IrOp *but) {
     return false;
 }
 
-// program * width, the only thing that is made of it.
+// Finds program * width, which must be the only use of the program's index.
 static bool find_base(Merging *c, const IrOp *program) {
     const IrUse *use = program->results[0].uses;
     if (!use || use->next || use->user->code != IR_MUL) return false;
@@ -259,7 +260,7 @@ static bool find_base(Merging *c, const IrOp *program) {
     int64_t width;
     bool constant = rewrite_constant_int(ir_operand(mul, 0), &width) ||
                     rewrite_constant_int(ir_operand(mul, 1), &width);
-    enum { LEAST = 64, MOST = 4096 };  // a vector of any type fits in
+    enum { LEAST = 64, MOST = 4096 };  // any vector type fits
     if (!constant || width < LEAST || width > MOST || (width & (width - 1))) return false;
     c->base = &mul->results[0];
     c->width = (uint32_t)width;
@@ -274,7 +275,7 @@ static bool note_accesses(Merging *c) {
         if (dim == no_dim || ir_attr(op, IR_ATTR_SELECT)->u.ints.items[dim] != c->width)
             return false;
         for (size_t i = 0; i < c->accesses.count; i++)
-            if (c->accesses.data[i] == op) return false;  // two indices of it
+            if (c->accesses.data[i] == op) return false;  // two of its indices are the base
         vec_push(c->context->scratch, &c->accesses, op);
     }
     return c->accesses.count > 0;
@@ -289,7 +290,7 @@ static bool find_marks(Merging *c, const IrBlock *body) {
     return c->product && !c->refused;
 }
 
-// ---- making it so -------------------------------------------------------------------------------
+// ---- widening
 
 static void widen_value(Merging *c, IrValue *v, uint32_t times) {
     uint32_t mark = mark_of(c, v), shape[IR_MAX_RANK];
@@ -307,7 +308,7 @@ static void widen_block(Merging *c, const IrBlock *block, uint32_t times) {
     }
 }
 
-// The elements of the stores of one program: those before hold for the other dimension.
+// Sets the extent of one program's stores; spans that are already set hold for the other dimension.
 static void end_store(Merging *c, IrOp *store, uint32_t dim) {
     const IrAttr *known = ir_attr(store, IR_ATTR_SPANS);
     uint32_t count = ir_attr(store, IR_ATTR_SELECT)->u.ints.count;
@@ -344,7 +345,7 @@ static bool widen_grid(IrFunc *f, const PassContext *context, IrBlock *body, int
     IrOp *program = find_program(body, dim, &several);
     if (!program || several || names_program(body, dim, program)) return false;
     if (!find_base(&c, program) || !note_accesses(&c) || !find_marks(&c, body)) return false;
-    // Rows or columns of a run. Tiles multiply so fast that packing b is what counts.
+    // Rows or columns of a run. Tile registers multiply so fast that packing b dominates.
     uint32_t wide = c.tiles ? TUNE_TILES_RUN_ROWS : TUNE_RUN_ROWS;
     if (c.width >= wide) return false;
     uint32_t times = wide / c.width;

@@ -1,12 +1,13 @@
-// Rows of one step: a kernel that goes through rows of any length in several loops is there twice.
+// cpu_peel_rows: a kernel with several loops over a row gets a second version for rows of one step.
 //
 //     for c in 0 .. C step 64 { … }        if (0 < C && C <= 64) { the bodies, c = 0 }
-//     for c in 0 .. C step 64 { … }        else { as it was }
+//     for c in 0 .. C step 64 { … }        else { the loops }
 //
-// The loops of the first branch are gone: what one of them loads or computes is there for the next,
-// in registers, and the CPU works on several rows at a time. Needs: tile IR after its pipeline.
-// Keeps: effects, their number and order. Invariants: only where a step fits in few registers, so
-// that nothing is lost by it, and only where two loops would share something; all else stays one.
+// The first branch has no loops: values that one body loads or computes stay in registers for the
+// next, and the CPU works on several rows at a time. Needs: tile IR after its pipeline. Keeps:
+// effects, their number and order. Invariants: this is done only if a step fits in few registers,
+// so that it costs nothing, and only if two loops would share something; otherwise the kernel stays
+// unchanged.
 #include "ir/edit.h"
 #include "passes/cpu/tuning.h"
 #include "passes/passes.h"
@@ -29,7 +30,7 @@ static bool goes_alike(const IrOp *a, const IrOp *b) {
            rewrite_constant_int(ir_operand(b, 2), &y) && x == y;
 }
 
-// The loops of the outermost block that go as its first one does.
+// The loops of the outermost block that have the same bounds and step as its first one.
 static Loops loops_of(const IrBlock *body, Arena *scratch) {
     Loops loops = {0};
     for (IrOp *op = body->first; op; op = op->next) {
@@ -46,7 +47,7 @@ static bool fits_registers(const Machine *m, const IrType *t) {
     return t->count * size <= (uint64_t)m->vector_bytes * TUNE_ROW_REGISTERS;
 }
 
-// Are all tiles from `op` on, and in what is nested there, small, and the ops few?
+// Are all tiles from `op` on, nested ones included, small, and the ops few?
 static bool is_short(const Machine *m, const IrOp *op, int *room) {
     for (; op; op = op->next) {
         if (--*room < 0) return false;
@@ -64,7 +65,7 @@ static IrValue *is_one_step(IrBuilder *b, const IrOp *loop) {
     return ir_binary(b, IR_AND, some, ir_binary(b, IR_LE, end, ir_operand(loop, 2)));
 }
 
-// Everything from the first loop to the end of the block goes into the `if`, and again without
+// Moves everything from the first loop to the end of the block into the `if`, and copies it without
 // loops.
 static void split(IrFunc *f, Loops loops, Arena *scratch) {
     IrOp *first = loops.data[0];
