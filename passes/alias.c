@@ -68,7 +68,7 @@ bool alias_conflict(const IrFunc *f, unsigned facts, const IrOp *a, const IrOp *
     return views && may_be_in_place(x, y);
 }
 
-// ---- lanes that touch elements of their own -----------------------------------------------------
+// ---- lanes that access different elements -------------------------------------------------------
 
 enum { DEPTH = 24 };
 

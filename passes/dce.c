@@ -55,7 +55,7 @@ static void mark_roots(Dce *d, const IrBlock *block) {
     }
 }
 
-// ---- what a live op needs -----------------------------------------------------------------------
+// ---- needs of a live op -------------------------------------------------------------------------
 
 static bool prunes_results(const IrOp *op) {
     return op->code == IR_FOR || op->code == IR_WHILE || op->code == IR_IF;

@@ -418,7 +418,7 @@ void range_refine(IrRanges *r, const RangeFact *fact, bool global) {
     }
 }
 
-// ---- the whole ----------------------------------------------------------------------------------
+// ---- the analysis -------------------------------------------------------------------------------
 
 static IrRange with_facts(IrRange range, const IrType *type, const IrFacts *facts) {
     if (facts->has_range && facts->min <= facts->max) {

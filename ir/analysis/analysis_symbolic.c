@@ -198,7 +198,7 @@ static void gather_facts(Proof *p, const IrOp *at) {
     add_facts(p, &r->required);
 }
 
-// ---- facts of what atoms are --------------------------------------------------------------------
+// ---- facts from the meaning of atoms ------------------------------------------------------------
 
 typedef struct SymbolicKnown {
     SymbolicSum sums[4];

@@ -343,7 +343,7 @@ typedef struct InterpReach {
 } InterpReach;
 bool view_reach(const IrType *type, const IrArg *arg, InterpReach *reach);
 
-// ---- memory.c: what is known beside the bytes ---------------------------------------------------
+// ---- memory.c: metadata of memory ---------------------------------------------------------------
 Pages *pages_create(Arena *arena);
 // Shades by address. `size` in bytes.
 void pages_put_shade(Pages *p, uint64_t address, Dtype elem, Shade s);

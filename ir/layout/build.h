@@ -75,7 +75,7 @@ typedef struct LayoutWmma {
 } LayoutWmma;
 Layout layout_wmma(LayoutWmma wmma, LayoutOperand operand);
 
-// ---- matrix instructions of whatever machine
+// ---- matrix instructions of any machine
 
 Layout layout_fragment(MatrixShape p, LayoutOperand operand);
 

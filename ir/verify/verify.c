@@ -60,7 +60,7 @@ static void leave(Verifier *v, size_t from) {
     while (v->defined.count > from) v->scope[vec_pop(&v->defined)] = 0;
 }
 
-// ---- V1: what the op table says -----------------------------------------------------------------
+// ---- V1: the op table ---------------------------------------------------------------------------
 
 static bool check_enum(Verifier *v, const IrOp *op, IrAttrName name, int64_t value) {
     IrAttrKind kind = ir_attr_kind(name);

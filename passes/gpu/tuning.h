@@ -60,7 +60,7 @@ enum {
     // Elements of a reduction across warps that go through shared memory at a time.
     TUNE_REDUCE_ELEMENTS = 2048,
 
-    // ---- what LLVM and ptxas are asked for (compile/pipeline/attempts_choose.c) ----
+    // ---- options of LLVM and ptxas (compile/pipeline/attempts_choose.c) ----
 
     // One part in this many, of vector registers: AMD code that misses one more wave on each SIMD
     // by no more than that is compiled again for that wave. attention f16 on gfx942: 130 registers

@@ -97,7 +97,7 @@ static void join_all(Spreading *s) {
     }
 }
 
-// ---- what classes want --------------------------------------------------------------------------
+// ---- layouts that classes prefer ----------------------------------------------------------------
 
 const IrValue *spreading_moved(const IrOp *op) {
     if (op->code == IR_STORE || op->code == IR_VIEW_STORE) return ir_operand(op, 1);
@@ -162,7 +162,7 @@ static void settle(Spreading *s) {
     }
 }
 
-// ---- what hangs between classes -----------------------------------------------------------------
+// ---- ties between classes -----------------------------------------------------------------------
 
 static void add_tie(Spreading *s, SpreadTie tie) {
     if (!spread_is_tile(tie.a) || !spread_is_tile(tie.b)) return;

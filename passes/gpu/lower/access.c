@@ -2,7 +2,7 @@
 // neighbours one access takes, up to 16 bytes.
 #include "passes/gpu/lower/access.h"
 
-// ---- what is known of a view --------------------------------------------------------------------
+// ---- facts about a view -------------------------------------------------------------------------
 
 static IrValue *view_number(Threads *t, IrOpcode code, const IrValue *view, uint32_t dim) {
     IrValue *operand = (IrValue *)(uintptr_t)view;

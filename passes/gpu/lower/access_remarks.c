@@ -80,7 +80,7 @@ static void say_width(const AccessSaid *x, const LayoutMemory *memory) {
     }
 }
 
-// ---- what is touched ----------------------------------------------------------------------------
+// ---- sectors ------------------------------------------------------------------------------------
 
 // The start of rows is known at launch only: here they are far apart, at multiples of a sector.
 static bool strides_of(const AccessSaid *x, int64_t *strides) {

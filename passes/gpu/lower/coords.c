@@ -92,7 +92,7 @@ IrValue *threads_coord_of(Threads *t, const Layout *l, uint32_t axis, uint32_t r
                      threads_i32(t, offset));
 }
 
-// ---- who writes ---------------------------------------------------------------------------------
+// ---- the thread that writes ---------------------------------------------------------------------
 
 static IrValue *without_bits(Threads *t, uint32_t mask) {
     if (!mask) return NULL;

@@ -4,7 +4,7 @@
 #include "passes/gpu/lower/dot.h"
 #include "passes/rewrite.h"
 
-// ---- who copies what ----------------------------------------------------------------------------
+// ---- copies of a lane ---------------------------------------------------------------------------
 
 // Elements of a lane, if the lanes of a warp write consecutive places in memory; else 0.
 static uint32_t row_vector(const Layout *l, const Layout *memory) {

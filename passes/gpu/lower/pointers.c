@@ -6,7 +6,7 @@
 
 enum { WHOLE = 1 << 30, DEPTH = 16 };
 
-// ---- what is known along an axis ----------------------------------------------------------------
+// ---- facts along an axis ------------------------------------------------------------------------
 
 // Runs of pointers, in aligned groups: neighbours, or all the same; `align` is that of the first of
 // a run, in bytes.

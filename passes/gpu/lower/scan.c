@@ -103,7 +103,7 @@ static void load(Threads *t, ScanLowering *s) {
     for (uint32_t k = 1; k < s->n; k++) s->x[k] = combine_states(t, &s->c, &s->x[k - 1], &s->x[k]);
 }
 
-// ---- what comes before --------------------------------------------------------------------------
+// ---- prefixes -----------------------------------------------------------------------------------
 
 // The position in the scan's order: the lane's, or the warp's number among those of its line.
 static IrValue *position(Threads *t, const ScanLowering *s, uint32_t shift, uint32_t bits) {

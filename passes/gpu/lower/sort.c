@@ -96,7 +96,7 @@ static void histogram(Threads *t, const IrOp *op) {
     threads_barrier(t);
 }
 
-// ---- sorts: what is sorted ----------------------------------------------------------------------
+// ---- sorts: ranks and positions -----------------------------------------------------------------
 
 typedef struct SortLowering {
     const IrOp *op;

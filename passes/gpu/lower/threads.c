@@ -3,7 +3,7 @@
 
 #include "passes/passes.h"
 
-// ---- ops that stay what they are ----------------------------------------------------------------
+// ---- ops that stay the same ---------------------------------------------------------------------
 
 // Reports arithmetic of f64 if the machine has few units for it.
 static void say_slow(Threads *t, const IrOp *op) {

@@ -67,7 +67,7 @@ IrValue *threads_splat(Threads *t, IrValue *scalar, uint32_t count);
 IrValue *threads_i32(Threads *t, int64_t value);
 IrValue *threads_i64(Threads *t, int64_t value);
 
-// ---- who holds what (coords.c) ------------------------------------------------------------------
+// ---- layouts as numbers (coords.c) --------------------------------------------------------------
 
 // The xor of the values that the set bits of the thread's number map to, i32: the low five bits are
 // the lane's bases, the others the warp's. Bases of 0 are free.

@@ -75,7 +75,7 @@ static Reason loop_reason(PipelinePlanner *p) {
     return REASONS;
 }
 
-// ---- what a load needs --------------------------------------------------------------------------
+// ---- needs of a load ----------------------------------------------------------------------------
 
 static bool needs(PipelinePlanner *p, const IrValue *v, bool *marks, bool pure);
 

@@ -47,7 +47,7 @@ typedef struct Barriers {
     bool met;
 } Barriers;
 
-// ---- what an op touches -------------------------------------------------------------------------
+// ---- accesses of an op --------------------------------------------------------------------------
 
 static bool all_elsewhere(const IrOp *pack) {
     bool elsewhere = true;
