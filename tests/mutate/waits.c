@@ -98,8 +98,8 @@ static bool passes_on(const Line *l, const Span *base, Str operand) {
     return false;
 }
 
-// Does the load read the kernel's arguments? It goes through registers that hold what the kernel
-// began with, and only such loads use these.
+// Does the load read the kernel's arguments? Its address is in registers that hold what the kernel
+// began with, and all other uses of them are loads like it.
 static bool is_argument(const Code *c, uint32_t load) {
     size_t count = c->lines.count;
     Span base;

@@ -1,5 +1,5 @@
-// What is known of a function is kept from pass to pass, until one changes it; one that changes it
-// and does not say so is found.
+// The analysis of a function is kept from pass to pass, until one changes the function; a pass that
+// changes it and does not say so is found.
 #include "passes/pass.h"
 
 #include <setjmp.h>

@@ -231,7 +231,8 @@ static void lower(Tir *t, const char *machine) {
     fail_msg("%s", text.text);
 }
 
-// Rows and columns that nobody wants are computed along with others: from what nothing has written.
+// Rows and columns whose results are not used are computed along with others, from memory that was
+// never written.
 static bool only_idle_lanes(const char *said) {
     for (const char *at = said; (at = strstr(at, "error: ")); at++) {
         const char *end = strchr(at, '\n'), *idle = strstr(at, "scratch memory that nothing has");
@@ -397,7 +398,7 @@ static bool takes_tiles(const Case *c, const char *machine) {
     return takes;
 }
 
-// Rows, columns and depths that end within a tile register; operands where they lie, and copied.
+// Rows, columns and depths that end within a tile register; operands in place, and copied.
 static void tile_registers_whole_and_cut(void **state) {
     (void)state;
     static const char machine[] = "x86-64-v4+amx-bf16+amx-int8";
@@ -473,7 +474,7 @@ static void run_grid(Tir *t, const IrArg *args) {
     ir_interp_destroy(interp);
 }
 
-// The grid is shorter than the array: what lies beyond its programs is nobody's.
+// The grid is shorter than the array: elements beyond its programs must not change.
 static void neighbours_become_one_run(void **state) {
     (void)state;
     enum { M = 150, N = 140, K = 13 };

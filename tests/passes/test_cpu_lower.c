@@ -73,7 +73,8 @@ static void same_lowered_file(const char *path) {
     arena_destroy(arena);
 }
 
-// What does not move with the lanes is loaded before their loop, whose edge reads it as well.
+// A value that does not move with the lanes is loaded before their loop, whose edge reads it as
+// well.
 static void a_load_before_the_loop_of_lanes_has_a_mask(void **state) {
     (void)state;
     same_lowered(
@@ -85,7 +86,7 @@ static void a_load_before_the_loop_of_lanes_has_a_mask(void **state) {
         "view_store %y, %6, _, %0, %0 {select = [4,8], inside = [0,0]}\nreturn\n} }\n");
 }
 
-// What says of the lanes that they are inside says nothing of the rows.
+// A proof that the lanes are inside proves nothing about the rows.
 static void a_load_along_rows_and_lanes_has_two_masks(void **state) {
     static const char text[] =
         "kernel @k(%%x: view i32[%d], %%y: view i32[%d,8]) { body {\n"
@@ -106,7 +107,7 @@ static void a_load_along_rows_and_lanes_has_two_masks(void **state) {
         }
 }
 
-// 2^64 - 1 is no -1: all lanes are outside.
+// 2^64 - 1 does not equal -1: all lanes are outside.
 static void an_index_of_u64_does_not_wrap(void **state) {
     (void)state;
     same_lowered(
@@ -177,7 +178,7 @@ static void orders_along_every_axis(void **state) {
         }
 }
 
-// As many ops for a line of 4096 as for one of 64.
+// The number of ops is the same for a line of 4096 and for one of 64.
 static uint32_t ops_in(const IrBlock *block) {
     uint32_t n = 0;
     for (const IrOp *op = block->first; op; op = op->next) {
@@ -252,8 +253,8 @@ static void long_chains_of_ops_are_cut(void **state) {
     pass_world_free(&w);
 }
 
-// Loads of the loop of lanes, not of its edge, are told of what comes: where the ops between them
-// are many.
+// Loads of the loop of lanes, not of its edge, prefetch later data where there are many ops between
+// them.
 static uint32_t loads_in(const IrBlock *block, bool ahead) {
     uint32_t n = 0;
     for (const IrOp *op = block->first; op; op = op->next) {

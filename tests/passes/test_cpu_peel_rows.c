@@ -1,4 +1,4 @@
-// cpu_peel_rows: which kernels are there twice, and that both ways compute the same.
+// cpu_peel_rows: which kernels are there twice, and that both versions compute the same.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -36,7 +36,7 @@ typedef struct Function {
     const char *name;
     long double (*wide)(long double);
     double (*narrow)(double);
-    double low, high;  // where half of the samples lie
+    double low, high;  // the range of half of the samples
 } Function;
 
 static long double rsqrtl(long double x) { return 1 / sqrtl(x); }
@@ -246,8 +246,8 @@ static void run_compiled(const Function *f, Batch *b) {
     op_kernel_free(&k);
 }
 
-// No more than an ulp from the reference in double, whose own error is nothing beside it. Most are
-// as near as can be, which is seen at once.
+// At most one ulp from the reference in double, whose own error is negligible here. Most results
+// are the nearest float, which is checked first.
 static bool is_near(double want, float got) {
     if ((float)want == got) return want != 0 || !signbit(want) == !signbit(got);
     if (isnan(want)) return isnan(got);
@@ -417,9 +417,9 @@ static void special_values(void **state) {
     specials_of(DTYPE_F64);
 }
 
-// The floats next to multiples of pi/2, small and huge: many, for a carry between the words of the
-// reduction comes with one argument in 4096 of f64, and only what is left beside such a multiple
-// shows it.
+// The floats next to multiples of pi/2, small and huge. There must be many: a carry between the
+// words of the reduction comes with one argument in 4096 of f64, and it shows only in the small
+// rest next to such a multiple.
 static void beside_quarter_turns(void **state) {
     (void)state;
     int failures = 0;

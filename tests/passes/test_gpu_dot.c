@@ -344,7 +344,7 @@ static void blocks_of_the_size_that_matters(void **state) {
         }
 }
 
-// Of products of f32.
+// Does the target have an instruction for products of f32?
 static bool has_unit(uint32_t target, IrPrecision precision) {
     if (target < OF_NVIDIA) return precision != IR_PRECISION_IEEE && target > 0;
     if (machine_of(targets[target]).warp == 64) return true;  // CDNA: of all its bits, too
@@ -425,7 +425,7 @@ static void units_are_used_where_they_are(void **state) {
         }
 }
 
-// Both factors of 16 bits come by matrix loads, the one that lies the other way turned.
+// Both factors of 16 bits are read by matrix loads; the transposed factor by loads that transpose.
 static void fragments_come_as_matrices(void **state) {
     (void)state;
     for (int i = 0; i < 4; i++) {
@@ -433,14 +433,14 @@ static void fragments_come_as_matrices(void **state) {
         c.turned_a = i % 2 != 0;
         c.turned_b = i / 2 != 0;
         Count count = check(&c, "sm_80", (uint64_t)i);
-        // Of each warp: 4 fragments of a, 8 of b in pairs.
+        // Each warp has 4 fragments of a, and 8 of b in pairs.
         assert_int_equal(count.matrices, 8);
         assert_int_equal(count.turned, (c.turned_a ? 4 : 0) + (c.turned_b ? 0 : 4));
     }
 }
 
-// Rows of bytes and of words come as matrices as well; the factor whose K lies across is stored by
-// whole registers.
+// Rows of bytes and of words are read by matrix loads as well; a factor whose K is not along its
+// rows is stored by whole registers.
 static void bytes_and_words_come_whole(void **state) {
     (void)state;
     Case c = {.types = {DTYPE_I8, DTYPE_U8, DTYPE_I32}, .m = 64, .n = 64, .k = 64, .warps = 4};
@@ -456,7 +456,8 @@ static void bytes_and_words_come_whole(void **state) {
     assert_int_equal(count.narrow, 0);
 }
 
-// The sum of one product is a factor of the next where it lies: rows stay with their warp.
+// The sum of one product is a factor of the next in the registers where it is: rows stay with their
+// warp.
 static void a_product_is_a_factor_in_place(void **state) {
     (void)state;
     for (int warps = 1; warps <= 8; warps *= 2) {
@@ -505,7 +506,7 @@ static void link_object(const char *text, const char *target) {
     tir_free(t);
 }
 
-// What ptxas says of a kernel, or "" where there is none.
+// The messages of ptxas about a kernel, or "" if there is no ptxas.
 static const char *compiled(Arena *arena, const char *text, const char *target) {
     Tir *t = tir_load("%s", text);
     lower(t, target, FACT_CONTIGUOUS | FACT_WIDE);

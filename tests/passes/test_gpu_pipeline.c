@@ -1,6 +1,6 @@
-// gpu_pipeline: what a pipelined loop computes is what the loop computes, at the gpu level and at
-// that of threads, whatever the number of steps; and as many steps are under way as there are
-// stages, less one, behind one barrier a step.
+// gpu_pipeline: a pipelined loop computes the same as the loop, at the gpu level and at that of
+// threads, for any number of iterations. The loads of (stages - 1) iterations are in flight, with
+// one barrier an iteration.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -171,7 +171,7 @@ static void count_ops(const IrBlock *block, Count *c) {
     }
 }
 
-// Of the loop, and of what stands before it.
+// Counts in the loop, and before it.
 static void counts_of(Tir *t, Count *before, Count *inside) {
     *before = *inside = (Count){.wait = -1};
     const IrBlock *body = ir_body(t->module->funcs.data[0]);
@@ -238,7 +238,8 @@ static void not_where_it_is_not_wanted(void **state) {
 
 // ---- straight to shared memory ------------------------------------------------------------------
 
-// What a warp's lanes bring lies in the memory one behind the other, whatever the register.
+// The elements that a warp's lanes copy are adjacent in memory, in the order of the lanes, for
+// every register.
 static void check_row(const IrOp *copy, uint32_t most) {
     const Layout *memory = ir_operand(copy, 0)->type->layout;
     const Layout *l = ir_operand(copy, 1)->type->layout;

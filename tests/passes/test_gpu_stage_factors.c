@@ -1,6 +1,6 @@
-// gpu_stage_factors: a product whose factor lies in shared memory is the product, at the gpu level
-// and at that of threads, also where the loop is within another one and the factor is used behind
-// it; what is kept on which target, and what has no room.
+// gpu_stage_factors: a product whose factor is kept in shared memory gives the same result, at the
+// gpu level and at that of threads, also where the loop is within another one and the factor is
+// used after it. Also: what is kept on which target, and what does not fit.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

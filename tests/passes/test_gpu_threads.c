@@ -127,7 +127,7 @@ static void scramble_same(IrFunc *f, IrOp *op) {
     for (uint32_t i = 0; i < op->result_count; i++) scramble_result(f, op, i, &l);
 }
 
-// What is stored is moved about inside its warps first.
+// The stored value is first moved about inside its warps.
 static void scramble_store(IrFunc *f, IrOp *op) {
     if (!spread_is_tile(ir_operand(op, 1)) || ir_operand(op, 2)) return;
     for (uint32_t i = 3; i < op->operand_count; i++)
@@ -183,7 +183,7 @@ static uint64_t any_bits(Dtype t) {
     return dtype_from_double(t, (double)((int64_t)roll(5) - 2), false);
 }
 
-enum { POINTED = 64 };  // elements behind a pointer
+enum { POINTED = 64 };  // elements after a pointer
 
 static void make_data(Arena *arena, const IrFunc *f, Data *d, const Data *copy) {
     for (uint32_t i = 0; i < f->params.count; i++) {
@@ -634,7 +634,7 @@ static void atomics(void **state) {
     }
 }
 
-// What a scalar one finds all threads must agree on; sums into few places.
+// All threads must agree on the result of a scalar atomic; sums into few places.
 static void scalar_atomics(void **state) {
     (void)state;
     same_file("tests/passes/data/scalar_atomics.tir");
@@ -708,7 +708,7 @@ static void packed_views(void **state) {
 
 // ---- indices and pointers -----------------------------------------------------------------------
 
-// An index of u64 that is no i64 is outside, and so is whatever lies behind it.
+// An index of u64 that does not fit i64 is outside, and so are all indices after it.
 static void far_indices(void **state) {
     (void)state;
     same_file("tests/passes/data/far_indices.tir");

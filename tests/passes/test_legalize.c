@@ -317,7 +317,8 @@ static const char level_kernel[] =
     "  }\n"
     "}\n";
 
-// What it leaves: the reduction after an atomic, the value that the atomic found, a masked one's.
+// The kernel's results: the reduction after an atomic, the value that the atomic found, and that of
+// a masked one.
 static void run_level(Dtype t, const char *reduce, const char *rmw, const char *passes,
                       const void *x, void *r) {
     PassWorld w = pass_world();

@@ -123,7 +123,7 @@ static void invalid_ir_is_a_defect_that_names_the_pass(void **state) {
     IrOp *add = ir_body(m->funcs.data[0])->first;
     add->results[0].type = ir_scalar(m, DTYPE_F32);
     const PassStep steps[] = {{PASS_CSE, ""}};
-    assert_true(passes_run(m, steps, 1, NULL, w.diags));  // nobody asked
+    assert_true(passes_run(m, steps, 1, NULL, w.diags));  // no verification was requested
     assert_false(passes_run(m, steps, 1, &(PassOptions){.verify = true}, w.diags));
     const Diag *last = diags_get(w.diags, diags_count(w.diags) - 1);
     assert_int_equal(last->code, DIAG_PASS);

@@ -49,8 +49,8 @@ typedef struct Case {
 static const Case cases[] = {
     {"<", "%50 = lt %49, %42 : bool[8]\n", 0, true},
     {"<=", "%50 = le %49, %42 : bool[8]\n", 0, true},
-    {"> the other way round", "%50 = gt %42, %49 : bool[8]\n", 0, true},
-    {">= the other way round", "%50 = ge %42, %49 : bool[8]\n", 0, true},
+    {"> with sides swapped", "%50 = gt %42, %49 : bool[8]\n", 0, true},
+    {">= with sides swapped", "%50 = ge %42, %49 : bool[8]\n", 0, true},
     {"sums on both sides",
      "%51 = add %49, %45 : i64[8]\n%52 = sub %42, %46 : i64[8]\n"
      "%50 = lt %51, %52 : bool[8]\n",
@@ -64,7 +64,7 @@ static const Case cases[] = {
     {"one limit, and one that begins",
      "%51 = lt %49, %42 : bool[8]\n%52 = gt %49, %43 : bool[8]\n%50 = and %51, %52 : bool[8]\n", 1,
      true},
-    {"beside its counter", "%51 = add %49, %43 : i64[8]\n%50 = lt %51, %42 : bool[8]\n", 0, true},
+    {"added to its counter", "%51 = add %49, %43 : i64[8]\n%50 = lt %51, %42 : bool[8]\n", 0, true},
     {"holds at last", "%50 = gt %49, %42 : bool[8]\n", 1, false},
     {"twice the counter", "%51 = add %49, %48 : i64[8]\n%50 = lt %51, %42 : bool[8]\n", 1, false},
     {"no counter", "%50 = lt %5, %42 : bool[8]\n", 1, false},

@@ -12,7 +12,7 @@ ptxas=$(command -v ptxas || ls /usr/local/cuda/bin/ptxas 2>/dev/null) || {
 }
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-# What cannot have an operand type: products of fp8 name theirs.
+# Kernels that cannot have an operand type: products of fp8 name theirs.
 declare -A other=([fp8_matmul]="--set A=f8e4m3 --set B=f8e5m2 --set C=f16")
 architectures=()
 for sm in 75 80 86 89 90 100 120; do
@@ -44,7 +44,7 @@ one() {
     fi
 }
 
-# What spills is seen: tiles that no register file holds.
+# A spill is noticed: no register file holds these tiles.
 large=(--set T=f32 --set BM=256 --set BN=128 --set warps=4)
 one examples/attention.tile attention 80 "${large[@]}" >"$scratch/said"
 grep -q 'bytes spill' "$scratch/said" || {

@@ -1,5 +1,5 @@
-// Archives of kernels: what is written reads back the same; what is cut off, damaged or made to lie
-// is refused, and read no further than its bytes.
+// Archives of kernels: what is written reads back the same. An archive that is cut off, damaged or
+// forged is refused, and read no further than its bytes.
 #include "compile/aot/archive.h"
 
 #include <setjmp.h>
@@ -234,8 +234,8 @@ static void all_fields_read_back(void **state) {
     expect_same_meta(w->arena, meta);
 }
 
-// Any one byte of it another, or all behind a place gone: refused, or something that holds together
-// and can be written again.
+// Any one byte is changed, or all bytes after a place are gone: the metadata is refused, or it is
+// consistent and can be written again.
 static void metadata_is_not_believed(void **state) {
     World *w = *state;
     StrBuf bytes = strbuf(w->arena);
@@ -324,7 +324,7 @@ static void the_same_gives_the_same_bytes(void **state) {
     assert_true(str_equal(w->bytes, write_small(w)));
 }
 
-// Groups of equal bytes lie in it once.
+// Groups of equal bytes are stored once.
 static void equal_groups_are_stored_once(void **state) {
     World *w = *state;
     ArchiveGroupRow rows[] = {row_of(w, 0, 0, "sm_80", "PTX", 1),
@@ -441,7 +441,7 @@ static void cut_off_archives_are_refused(void **state) {
     free(longer);
 }
 
-// Of bits that are flipped and bytes that are changed one in so many, others in the next slice.
+// One in `step` of the flipped bits and changed bytes is tried, others in the next slice.
 static size_t step_of(size_t step) { return getenv("TILEC_TEST_WHOLE") ? 1 : step; }
 
 // Every bit of it: there is none that nothing depends on.
@@ -536,7 +536,7 @@ static void rows_may_lie(void **state) {
     free(bytes);
 }
 
-// Of 8 bytes: where index and groups lie.
+// Each of the 8 bytes that say where index and groups are.
 static void places_may_lie(void **state) {
     static const uint64_t lies[] = {UINT64_MAX, UINT64_MAX - 79, UINT64_C(1) << 63,
                                     UINT64_C(1) << 32, UINT64_C(0xffffffff00000000)};
@@ -584,7 +584,7 @@ static void groups_may_lie(void **state) {
         whole[i] = before;
         arena_destroy(arena);
     }
-    // Bytes behind the end of what is read are no part of it.
+    // Bytes after the end of the content do not belong to it.
     static const Str others[] = {TEXT(""), TEXT("x"), TEXT("\0\0\0\0\0\0\0\0")};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         row.packed = archive_pack_text(w->arena, others[i]);
@@ -641,7 +641,7 @@ static void the_best_code_is_taken(void **state) {
     assert_true(fit("gfx942", "gfx942"));
     assert_false(fit("gfx942", "gfx90a"));
     assert_false(fit("gfx90a", "gfx942"));
-    // What is for several is taken where there is nothing better.
+    // Code for several processors is taken where there is nothing better.
     assert_true(fit("gfx11-generic", "gfx1151"));
     assert_true(fit("gfx1151", "gfx1151") > fit("gfx11-generic", "gfx1151"));
     assert_true(fit("gfx9-4-generic", "gfx942") && fit("gfx9-4-generic", "gfx950"));

@@ -1,5 +1,5 @@
 // Threads of the device `cpu`: each program runs exactly once whatever their number; they park,
-// wake, and are made anew after a fork. Run it in the tsan preset, too.
+// wake, and are started again after a fork. Run it in the tsan preset, too.
 #define _GNU_SOURCE  // pthread_getname_np, setenv
 #include <fenv.h>
 #include <pthread.h>
@@ -315,7 +315,8 @@ static void gate_entry(const void *args, int64_t first, int64_t last, void *scra
     while (!atomic_load(gate)) sched_yield();
 }
 
-// The work goes on in the parent; the child is told so once, and then its stream works again.
+// The work goes on in the parent. The child gets one error about it, and then its stream works
+// again.
 static void child_of_busy(CpuRig *rig, CpuRigKernel *k) {
     require(tilec_device_synchronize(rig->device) == TILEC_UNAVAILABLE, 21);
     require(strstr(tilec_last_error(rig->context), "the process forked") != NULL, 22);
@@ -499,7 +500,7 @@ static void wait_with_many(CpuRig *rig) {
     }
 }
 
-// What was prepared runs when there is no memory any more: its threads have theirs, however the
+// A prepared launch runs when there is no memory left: its threads have theirs, however the
 // programs are shared out, and the queue has commands.
 static void test_prepared(void **state) {
     (void)state;
@@ -681,7 +682,7 @@ static void test_short_grids(void **state) {
                          TILEC_OK);
         runs++;
         assert_true(t.slow <= 1);  // that says how slow they are
-        // What was launched behind it waits for it.
+        // A launch that follows it waits for it.
         assert_int_equal(cpu_rig_launch(&rig, NULL, &k, SHORT_GRID, (CpuRigBlock){&t, 0}),
                          TILEC_OK);
         runs++;

@@ -1,4 +1,4 @@
-// What kernels on the device `cpu` say: the least failed assert, cancellation, lines of print.
+// Reports of kernels on the device `cpu`: the lowest failed assert, cancellation, lines of print.
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,7 +65,7 @@ static void close_rig(CpuRig *rig, CpuRigKernel *k) {
     cpu_rig_close(rig);
 }
 
-// Whatever the number of threads and their luck, it is the same program that is reported.
+// The same program is reported for any number of threads and any timing.
 static void test_least_program(void **state) {
     (void)state;
     static const char *const devices[] = {"cpu:1", "cpu:2", "cpu:6"};
@@ -136,7 +136,7 @@ static void test_report(void **state) {
     assert_string_equal(tilec_last_error(rig.context),
                         "k.tile:3:5: error: assertion failed: \"not \\\"good\\\"\" in program "
                         "(1, 0, 0), lane 6 [assert]\n");
-    // A site that nobody described.
+    // A site without a description.
     k.variant.site_count = 0;
     assert_int_equal(cpu_rig_launch(&rig, NULL, &k, 2, (CpuRigBlock){&f, 0}), TILEC_OK);
     assert_int_equal(tilec_device_synchronize(rig.device), TILEC_KERNEL_FAILED);
@@ -170,7 +170,7 @@ static void test_cancel_and_sticky(void **state) {
     close_rig(&rig, &k);
 }
 
-// Program 0 fails once another thread is at work; that one goes on until it is told to stop.
+// Program 0 fails once another thread is at work; that thread goes on until it is cancelled.
 static void stop_entry(const void *args, int64_t first, int64_t last, void *scratch,
                        const CpuServices *services) {
     _Atomic int *other = ((const CpuRigBlock *)args)->array;

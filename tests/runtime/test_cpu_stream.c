@@ -108,7 +108,7 @@ static void test_launch_returns_first(void **state) {
     tear_down_device(&f);
 }
 
-// Nobody waits, and it is done all the same.
+// The work is done although no call waits for it.
 static void test_progress(void **state) {
     (void)state;
     Fixture f;
@@ -246,7 +246,8 @@ static void test_events(void **state) {
     events("cpu:4");
 }
 
-// A wait is for what was recorded then; recording anew, or destroying the event, changes nothing.
+// A wait is for the work that was recorded then; recording again, or destroying the event, changes
+// nothing.
 static void test_wait_keeps_its_record(void **state) {
     (void)state;
     Fixture f;
@@ -258,7 +259,7 @@ static void test_wait_keeps_its_record(void **state) {
     assert_int_equal(tilec_stream_wait_event(f.streams[1], e), TILEC_OK);
     assert_int_equal(tilec_stream_wait_event(NULL, e), TILEC_OK);  // the device's first stream
     launch_gate(&f, 0);
-    assert_int_equal(tilec_event_record(e, f.streams[0]), TILEC_OK);  // behind the gate
+    assert_int_equal(tilec_event_record(e, f.streams[0]), TILEC_OK);  // after the gate
     uint64_t ns = 0;
     int done = 1;
     assert_int_equal(tilec_event_query(e, &done), TILEC_OK);

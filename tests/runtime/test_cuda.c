@@ -78,7 +78,7 @@ static const char assert_text[] = HEAD
 
 // ---- Tests ----
 
-// What context the caller had is its again.
+// The caller's context is current again after each call.
 static void restores_the_context(void **state) {
     DriverFixture *f = *state;
     GpuDriver driver;
@@ -98,7 +98,7 @@ static void restores_the_context(void **state) {
     assert_int_equal(driver.primary_release(1), 0);
 }
 
-// Programs beside each other where the device and the grid allow it.
+// Programs run in clusters where the device and the grid allow it.
 static void asks_for_clusters(void **state) {
     DriverFixture *f = *state;
     static const struct {

@@ -58,7 +58,7 @@ UNSIGNED(CUjit_option);
 _Static_assert(__builtin_types_compatible_p(CUdevice, int), "CUdevice");
 _Static_assert(__builtin_types_compatible_p(CUdeviceptr, unsigned long long), "CUdeviceptr");
 #if CUDA_VERSION >= 11080
-// As runtime/gpu/types.h has it, which cannot be included beside cuda.h.
+// The layout of runtime/gpu/types.h, which cannot be included together with cuda.h.
 _Static_assert(sizeof(CUlaunchAttribute) == 72 && offsetof(CUlaunchAttribute, value) == 8, "");
 _Static_assert(offsetof(CUlaunchAttribute, value.clusterDim.z) == 16, "");
 _Static_assert(sizeof(CUlaunchConfig) == 56 && offsetof(CUlaunchConfig, sharedMemBytes) == 24, "");

@@ -49,7 +49,7 @@ static bool report(const World *w, const char *what, tilec_status status) {
     return false;
 }
 
-// What the fork cut off is refused in words; all else works.
+// A call on something that the fork cut off fails with a message; everything else works.
 static bool refused(const World *w, tilec_status status) {
     return status == TILEC_UNAVAILABLE &&
            strstr(tilec_last_error(w->context), "the process forked") != NULL;
@@ -179,8 +179,8 @@ static int fork_child(World *w) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 
-// What is held while the callback runs is held by this thread, in the child, too: the child makes
-// something new, and uses what is idle.
+// A lock that is held while the callback runs is held by this thread, in the child, too: the child
+// creates something new, and uses what is idle.
 static int fork_in_print(const World *w) {
     pid_t pid = fork();
     if (pid == 0) {
@@ -275,7 +275,7 @@ static void *launch_on(void *user) {
             launch_twice(w, i % 2 ? TILEC_F32 : TILEC_I32, w->busy, w->other, w->other);
         if (!s && i % 8 == 0) s = launch_says(w, w->busy, w->other);
         if (!s) s = tilec_stream_synchronize(w->busy);
-        if (s) w->failed = !report(w, "launching beside forks", s);
+        if (s) w->failed = !report(w, "launching during forks", s);
     }
     return NULL;
 }
@@ -285,7 +285,7 @@ static void *make_on(void *user) {
     while (!w->stop && !w->failed) {
         tilec_kernel *none;
         tilec_status s = make_things(w);
-        if (s) w->failed = !report(w, "making beside forks", s);
+        if (s) w->failed = !report(w, "creating during forks", s);
         if (!kernel_of(w, "nothing", &none)) w->failed = true;
     }
     return NULL;

@@ -82,7 +82,7 @@ static Str object_of(const char *processor, const char *text) {
 
 // ---- Tests ----
 
-// What device the caller had is its again, and our failures are none of its.
+// The caller's device is current again after each call, and the caller does not see our failures.
 static void restores_the_device(void **state) {
     DriverFixture *f = *state;
     GpuDriver d;

@@ -55,7 +55,7 @@ UNSIGNED(hipJitOption)
 _Static_assert(__builtin_types_compatible_p(hipDevice_t, int), "a device");
 _Static_assert(__builtin_types_compatible_p(hipDeviceptr_t, void *), "an address");
 
-// As runtime/hip/numbers.h has it, which cannot be included beside HIP's headers.
+// The values of runtime/hip/numbers.h, which cannot be included together with HIP's headers.
 #if HIP_VERSION_MAJOR < 6
 _Static_assert(offsetof(hipDeviceProp_t, gcnArchName) == 396, "of HIP 5");
 #else

@@ -1,4 +1,4 @@
-// What is said where HIP finds no device, from what a system shows.
+// The message when HIP finds no device, from what a system shows.
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What the scripts say: --help of each, wherever it is called from, and what scripts/test.sh prints
-# when it is interrupted.
+# The output of the scripts: --help of each, wherever it is called from, and what scripts/test.sh
+# prints when it is interrupted.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 scratch=$(mktemp -d)

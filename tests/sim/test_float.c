@@ -117,7 +117,7 @@ static void test_f32(void **state) {
             }
 }
 
-// What f32 makes of narrow operands that have been widened.
+// The results of f32 on narrow operands that have been widened.
 static void test_widened(void **state) {
     (void)state;
     static const char *const types[] = {"f16", "bf16"}, *const texts[] = {"add", "sub", "fma"};

@@ -269,7 +269,7 @@ static void test_ldmatrix(void **state) {
     }
 }
 
-// What stmatrix writes, ldmatrix reads back; movmatrix is the transposed.
+// ldmatrix reads back what stmatrix writes; movmatrix is the transposed.
 static void test_stmatrix(void **state) {
     (void)state;
     Arena *arena = arena_create();
@@ -296,7 +296,7 @@ static void test_stmatrix(void **state) {
     arena_destroy(arena);
 }
 
-// What goes to '_' changes no register.
+// A result that goes to '_' changes no register.
 static void test_sink(void **state) {
     (void)state;
     Arena *arena = arena_create();

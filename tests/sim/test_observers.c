@@ -1,4 +1,4 @@
-// A positive control for each observer, each beside the same kernel put right; and faults.
+// A positive control for each observer, next to the same kernel without the mistake; and faults.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -127,7 +127,7 @@ static const Control controls[] = {
      "st.shared.u32 [tile], 5; bar.sync 0; ld.shared.u32 %r0, [tile]; st.shared.u32 [tile], 5;",
      TILE "st.shared.u32 [tile], 5; bar.sync 0; st.shared.u32 [tile], 5;", SIM_FINDING_RACE, 64,
      "a read", 1},
-    // One of the bytes differs; of an atomic nobody knows what it will have written.
+    // One of the bytes differs; the value that an atomic will have written is not known.
     {TILE "shr.u32 %r0, %r63, 5; shl.b32 %r0, %r0, 16; mov.u32 %r1, 3; "
           "st.shared.v2.u32 [tile], {%r1, %r0};",
      TILE "mov.u32 %r0, 4; mov.u32 %r1, 3; st.shared.v2.u32 [tile], {%r1, %r0};", SIM_FINDING_RACE,
@@ -240,7 +240,7 @@ static SimTraffic traffic(const char *body, bool global, uint64_t in_size) {
     return t;
 }
 
-// Steps of so many bytes from lane to lane.
+// Steps of `step` bytes from lane to lane.
 static SimTraffic global_steps(int step, const char *type) {
     Arena *arena = arena_create();
     const char *body = arena_printf(arena,
@@ -335,7 +335,7 @@ static void test_faults(void **state) {
     assert_int_equal(r.outcome, SIM_REFUSED);
 }
 
-// Of a place outside all memory the one finding is that it is outside.
+// A place outside all memory gives one finding: that it is outside.
 static void test_nowhere(void **state) {
     (void)state;
     Arena *arena = arena_create();

@@ -1,4 +1,5 @@
-// What one block knows of another: which fences, barriers and atomics let it know.
+// The order between blocks: which fences, barriers and atomics make one block's accesses known to
+// another.
 #include "sim/observe/order.h"
 
 #include <setjmp.h>

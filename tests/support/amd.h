@@ -15,9 +15,9 @@
 #include "tests/support/warp.h"
 
 void amd_open(Warp *w, const AmdSource *source);
-// A whole code object, with a disassembler of somebody's.
+// A whole code object, with the caller's disassembler.
 void amd_open_object(Warp *w, Str bytes, GpuDisassemble *disassemble);
-// What reading it says, which must fail.
+// The message on reading it, which must fail.
 Str amd_refused(Arena *arena, const AmdSource *source);
 
 // A kernel around a body: v0 is the thread, v[10:11] the address of its 16 bytes of the buffer that

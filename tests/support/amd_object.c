@@ -60,7 +60,7 @@ static void put_descriptor(Writer *w, const AmdSource *s) {
     put(w, DESCRIPTOR_AT + 4, s->scratch, 4);
     put(w, DESCRIPTOR_AT + 8, 8 * s->args, 4);
     put(w, DESCRIPTOR_AT + 16, CODE - DESCRIPTOR_AT, 8);
-    put(w, DESCRIPTOR_AT + 44, 31, 4);  // 128 registers, and behind them 128 accumulators
+    put(w, DESCRIPTOR_AT + 44, 31, 4);  // 128 registers, and 128 accumulators after them
     // 256 vector and 112 scalar registers; denormals; IEEE and DX10 modes.
     put(w, DESCRIPTOR_AT + 48, 31 | 12 << 6 | 0xfu << 16 | 1u << 21 | 1u << 23, 4);
     put(w, DESCRIPTOR_AT + 52, 2 << 1 | 1 << 7 | 1 << 8 | 1 << 9 | 2 << 11, 4);

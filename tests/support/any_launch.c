@@ -26,7 +26,7 @@ static uint64_t any_bits(Dtype t, Dice *dice) {
     if (dtype_is(t, DTYPE_CLASS_ANYFLOAT)) {
         if (kind < 4) return dtype_from_double(t, edges[dice_below(dice, 14)], false);
         uint64_t bits = dtype_wrap(t, dice_next(dice));
-        // Payloads and signs of NaNs are nobody's: only the plain one comes in.
+        // Payloads and signs of NaNs are not defined: only the plain NaN is an input.
         return dtype_is_nan(t, bits) ? dtype_from_double(t, (double)NAN, false) : bits;
     }
     if (kind == 0) return dtype_wrap(t, (uint64_t)dtype_int_min(t));

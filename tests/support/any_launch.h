@@ -45,7 +45,7 @@ bool any_launch_allowed(const AnyLaunch *l, const IrFunc *f);
 // Math functions as the pass expands them: a kernel as written and one that went through passes
 // have the same bits only then.
 void any_launch_expand(IrModule *m, Diags *diags);
-// What is printed is kept, whatever runs `launch`.
+// The printed lines are kept, whichever device runs `launch`.
 void any_launch_prints(AnyLaunch *l);
 // Runs under sanitize; what is printed is kept.
 IrOutcome any_launch_run(AnyLaunch *l, const IrFunc *f, uint64_t step_limit, Diags *diags);

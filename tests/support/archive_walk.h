@@ -1,7 +1,7 @@
 // All that can be read of an archive, damaged ones too: for tests and the fuzzer.
 //
 // Invariants: archive_walk reads what the runtime reads: the index, every group, the table; what it
-// adds to the text is the same for the same archive, wherever it lies. No ownership.
+// adds to the text is the same for the same archive at any address. No ownership.
 //
 //     archive_repair(bytes, size);              // right checksums around whatever is there
 //     StrBuf text = strbuf(arena);
@@ -13,7 +13,7 @@
 
 struct tilec_archive archive_of_bytes(const void *bytes, size_t size);
 bool archive_walk(const struct tilec_archive *data, StrBuf *out);
-// Checksums of groups, index and head, as far as these lie within the bytes.
+// Checksums of groups, index and head, as far as these are within the bytes.
 void archive_repair(uint8_t *bytes, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 // Compiled kernels in tests: libtilec_llvm opened, kernels compiled, loaded and run as the runtime
-// would, beside the interpreter.
+// would, to compare them with the interpreter.
 //
 // Invariants: where the plugin was not built, codegen_plugin gives NULL, and tests say so and skip.
 // A kernel that does not compile fails the test with its diagnostics. Ownership: compiled_free.

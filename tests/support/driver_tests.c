@@ -115,7 +115,7 @@ int driver_set_up(void **state) {
     return 0;
 }
 
-// Nothing is left behind, and nothing was wrong.
+// Everything was freed, and there were no mistakes.
 int driver_tear_down(void **state) {
     Fixture *f = *state;
     tilec_context_destroy(f->context);
@@ -239,7 +239,7 @@ void driver_orders_streams(void **state) {
     }
 }
 
-// A stream of somebody else's: work is on it, and it stays when ours goes.
+// A stream of another owner: work is on it, and it stays when ours goes.
 void driver_takes_streams_of_others(void **state) {
     Fixture *f = *state;
     GpuDriver d;
@@ -259,7 +259,7 @@ void driver_takes_streams_of_others(void **state) {
     assert_int_equal(tilec_buffer_read(f->device, NULL, f->buffers[2], 0, f->z, sizeof f->z), 0);
     driver_sums(f);
     unsigned waited = driver_fake->calls(symbol_of(GPU_CALL_stream_synchronize));
-    tilec_stream_destroy(ours);  // it may be in a capture, where nobody may wait
+    tilec_stream_destroy(ours);  // it may be in a capture, which forbids waiting
     assert_int_equal(driver_fake->calls(symbol_of(GPU_CALL_stream_synchronize)), waited);
     assert_int_equal(d.stream_synchronize(theirs), 0);
     // The device's own streams are the driver's, too.
@@ -418,7 +418,7 @@ void driver_reports_asserts(void **state) {
         "k.tile:3:5: error: assertion failed: \"one program\" in program (1, 0, 0), lane 5");
     assert_int_equal(tilec_diagnostic_count(f->context) >= 1, 1);
     assert_int_equal(tilec_stream_synchronize(f->device->first), TILEC_OK);
-    // What a kernel left is told though the kernel is gone.
+    // The report of a kernel arrives though the kernel is gone.
     assert_int_equal(driver_launch(f, NULL), TILEC_OK);
     tilec_kernel_destroy(f->kernel);
     driver_refused(f, tilec_stream_synchronize(f->device->first), TILEC_KERNEL_FAILED,

@@ -2,8 +2,8 @@
 //
 // A rig says which driver it is and has two kernels in its code: `add` of three views f32[N], and
 // one of the same parameters that asserts that there is one program only: it leaves a report of
-// site 1, lane 5, by the others. Invariants: each test ends with nothing left behind and nothing
-// wrong at the fake. Ownership: the rig is the caller's, for the process.
+// site 1, lane 5, by the others. Invariants: at the end of each test everything is freed and the
+// fake has seen no mistake. Ownership: the rig is the caller's, for the process.
 //
 //     int main(void) {
 //         const struct CMUnitTest tests[] = {DRIVER_TESTS, DRIVER_TEST(own_one)};
@@ -44,7 +44,7 @@ typedef struct DriverRig {
     GpuResult illegal_address;
     void (*enter)(GpuDriver *d);  // a user of the driver takes device 0
     void (*leave)(GpuDriver *d);
-    const char *bad_stream;  // said of a stream of device 0 on device 1; NULL: it is believed
+    const char *bad_stream;  // the error for a stream of device 0 on device 1; NULL: none
 } DriverRig;
 
 enum { DRIVER_N = 100 };

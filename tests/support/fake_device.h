@@ -1,5 +1,4 @@
-// A device that computes nothing and records what it is told: for tests of the runtime's checked
-// side.
+// A device that computes nothing and records its calls: for tests of the runtime's checked side.
 //
 // Its memory is the host's. `fail_next` makes the next call of the table fail with that status.
 //

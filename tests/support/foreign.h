@@ -31,7 +31,7 @@ bool foreign_rooms(size_t block, size_t scratch);
 // After the run: what the code wrote, where the arguments were.
 void foreign_results(void);
 extern CpuEntry foreign_entry;
-// What ended the runner, or NULL.
+// The reason why the runner ended, or NULL.
 const char *foreign_trouble(void);
 
 #endif

@@ -39,7 +39,7 @@ static bool is_place(const IrOp *op, JittedPlant plant) {
     case JITTED_OTHER_ORDER: return floats && (op->code == IR_MIN || op->code == IR_MAX);
     case JITTED_SWAPPED: return floats && op->code == IR_SELECT;
     case JITTED_CONSTANT: return floats && op->code == IR_CONST;
-    // Of floats: a pointer or an index that was never written would lead anywhere.
+    // Stores of floats only: a pointer or an index that was never written would lead anywhere.
     case JITTED_LOST_STORE:
         return (op->code == IR_STORE || op->code == IR_CPU_STORE) && is_float(ir_operand(op, 1));
     case JITTED_ZERO_SIGN: return floats && op->code == IR_MUL;
@@ -120,7 +120,7 @@ static tilec_status run_on(tilec_device *device, RtModule *module, const MetaKer
     return s;
 }
 
-// Any status but the two that a run ends with is a defect, and told as one.
+// Any status but the two that a run ends with is a defect, and reported as one.
 static bool ended(tilec_context *context, tilec_status s, IrOutcome *outcome, Diags *diags) {
     *outcome = s ? IR_RUN_ASSERT : IR_RUN_DONE;
     if (!s || s == TILEC_KERNEL_FAILED) return true;

@@ -1,5 +1,5 @@
 // Modules of tile or cpu IR compiled for a target and run on the device `cpu` of the runtime, on
-// the calling thread: what a kernel does as code, beside what it does on the interpreter.
+// the calling thread: the code of a kernel must do what the kernel does on the interpreter.
 //
 // Invariants: the module is lowered on the way; `requires` and `grid` are the caller's matter, and
 // so is `sanitize`, which code knows nothing of. Ownership: the module's arena.

@@ -7,7 +7,7 @@
 // ---- facts --------------------------------------------------------------------------------------
 
 typedef struct Reach {
-    uintptr_t low, high;  // bytes, high behind the last
+    uintptr_t low, high;  // addresses of bytes; high is after the last
 } Reach;
 
 #define FARTHEST (INT64_C(1) << 50)  // elements from the first

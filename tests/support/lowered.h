@@ -1,8 +1,8 @@
 // Modules lowered to the level of CPUs or of threads, to be run on the interpreter: what lowering
 // makes of a kernel must do what the kernel does.
 //
-// `choice` (a hash of the case) picks the machine and whether the pass hears of the facts that hold
-// of the launch. Ownership: the module's.
+// `choice` (a hash of the case) picks the machine and whether the pass knows the facts that hold of
+// the launch. Ownership: the module's.
 //
 //     unsigned facts = lowered_facts(kernel, args);
 //     if (lowered_run(m, hash, facts, diags)) … ir_interp_create(arena, kernel)
@@ -14,7 +14,7 @@
 
 // FACT_ bits that hold of these arguments.
 unsigned lowered_facts(const IrFunc *f, const IrArg *args);
-// What a choice stands for: a machine, whether the pass is told of facts, and how much runs.
+// A choice stands for a machine, whether the pass knows the facts, and how much runs.
 enum {
     LOWERED_MACHINES = 4,
     LOWERED_TOLD = LOWERED_MACHINES,
@@ -25,9 +25,9 @@ bool lowered_told(uint64_t choice);
 // The tile pipeline, then cpu_loops or all of the cpu pipeline. False with diagnostics.
 bool lowered_run(IrModule *m, uint64_t choice, unsigned facts, Diags *diags);
 
-// For GPUs a choice stands for an architecture, whether the passes are told of facts, 1, 2, 4 or 8
-// warps of a program, how much of the pipeline runs, and an order of warps.
-// NVIDIA's GPUs come first.
+// For GPUs a choice stands for an architecture, whether the passes know the facts, 1, 2, 4 or 8
+// warps of a program, how much of the pipeline runs, and an order of warps. NVIDIA's GPUs come
+// first.
 enum { LOWERED_GPUS = 11, LOWERED_NVIDIA = 5, LOWERED_WARPS = 4, LOWERED_ORDERS = 20 };
 uint64_t lowered_choice(uint64_t gpu, uint64_t warps, uint64_t facts, uint64_t part,
                         uint64_t order);

@@ -40,7 +40,7 @@ void made_tuned(MadeLibrary *m, const char *text);
 void made_build(MadeLibrary *m);
 bool made_try(MadeLibrary *m);
 Str made_said(MadeLibrary *m);  // the diagnostics of all sources
-// Links a shared library and opens it. Of targets for this machine.
+// Links a shared library and opens it. Its targets must be this machine's.
 void made_link(MadeLibrary *m);
 // The hash of a source, as tables of `tilec tune` name it.
 Str made_source_hash(const MadeLibrary *m, uint32_t source);

@@ -36,8 +36,8 @@ static void report_one(StrBuf *report, const char *what, const ScriptExpectation
         strbuf_printf(report, "-\n");
 }
 
-// Of several expectations a diagnostic meets, the longest fragment is the most telling: taking it
-// leaves the others to diagnostics that say less.
+// If a diagnostic meets several expectations, it takes the longest fragment: the others stay for
+// diagnostics that say less.
 static ScriptExpectation *find_met(Script *script, const JsonValue *d) {
     ScriptExpectation *best = NULL;
     for (size_t i = 0; i < script->expectations.count; i++) {

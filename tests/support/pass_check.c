@@ -228,7 +228,7 @@ static bool same_bits(Checker *c, const IrFunc *f, const Buffers *a, const Buffe
     return true;
 }
 
-// What ends a run must be the same, and all that it left in memory.
+// Both runs must end in the same way and leave the same memory.
 static bool same_runs(Checker *c, const IrFunc *f, const IrFunc *plain, const IrFunc *passed,
                       Buffers *a, Buffers *b) {
     for (uint64_t run = 0; run < RUNS; run++) {

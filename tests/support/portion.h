@@ -1,8 +1,8 @@
 // Portions of long tests: with TILEC_TEST_PORTION=3/10 a long test does the third tenth of its
 // work.
 //
-// Invariants: the portions 1/n … n/n together are the whole work, each piece of it once; a value
-// that is no portion ends the program with a message. Whole without the variable.
+// Invariants: the portions 1/n … n/n together are the whole work, each piece of it once; any other
+// value ends the program with a message. Whole without the variable.
 //
 //     Portion p = portion();
 //     for (uint64_t i = 0; i < count; i++)

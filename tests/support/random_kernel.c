@@ -255,7 +255,7 @@ static void make_op(Maker *k, int depth) {
     }
 }
 
-// What a block made, so that runs can be compared.
+// Prints results of a block, so that runs can be compared.
 static void print_some(Maker *k, size_t from) {
     for (size_t i = from; i < k->ints.count; i++) {
         IrValue *value = k->ints.data[i];

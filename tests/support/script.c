@@ -43,7 +43,7 @@ static bool read_number(Str s, uint32_t *value) {
     return true;
 }
 
-// The block of a run: OUT, output lines, EXIT. Stops before the first line that is none of them.
+// The block of a run: OUT, output lines, EXIT. Stops before the first line of another kind.
 static void read_block(Reader *r, ScriptRun *run) {
     StrBuf expected = strbuf(r->arena);
     run->block_begin = run->block_end = r->at;

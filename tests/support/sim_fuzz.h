@@ -1,6 +1,6 @@
-// The kernels of a program that any bytes may have made, on the warp machine: each on a small grid,
-// in two orders, under a step limit and before the eyes of all observers, whatever they do. What
-// cannot happen ends the process: a launch that fails without a word.
+// The kernels of a program that may be made of any bytes, on the warp machine: each on a small
+// grid, in two orders, under a step limit and with all observers, whatever they do. A launch that
+// fails without a message ends the process.
 //
 // Invariants: kernels that need much time or memory beyond their steps are left out. Ownership: the
 // arena is the caller's.

@@ -1,11 +1,11 @@
 // Modules of tile IR compiled for a GPU and run on the warp machine with all observers that check:
-// what a kernel does as PTX, beside what it does on the interpreter. With TILEC_TEST_GPU=cuda:0
+// the PTX of a kernel must do what the kernel does on the interpreter. With TILEC_TEST_GPU=cuda:0
 // they run on that device instead, compiled for it or an architecture before it; the process opens
 // it once.
 //
-// Invariants: the module is lowered on the way; `requires` and `grid` are the caller's matter, and
-// so is `sanitize`. Memory is copied to the machine, its addresses' low bits kept, and back. What
-// observers find is a diagnostic. Ownership: the module's arena.
+// Invariants: the module is lowered by the call; `requires` and `grid` are the caller's matter, and
+// so is `sanitize`. Memory is copied to the machine, its addresses' low bits kept, and back. Each
+// finding of an observer is a diagnostic. Ownership: the module's arena.
 //
 //     SimulatedOptions o = {.choice = hash, .facts = lowered_facts(kernel, launch.args)};
 //     if (simulated_run(m, kernel, &o, &launch, &outcome, diags)) …

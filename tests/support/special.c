@@ -23,7 +23,7 @@ static uint64_t subnormal(Dtype t, Dice *dice) {
     return dice_below(dice, beyond - 1) + 1;
 }
 
-// Where a cast to a narrower type has to round: on a tie, or beside it.
+// A value where a cast to a narrower type has to round: on a tie, or next to it.
 static uint64_t between(Dtype t, Dice *dice) {
     static const Dtype narrow[] = {DTYPE_F32,    DTYPE_F16,    DTYPE_BF16,       DTYPE_F16,
                                    DTYPE_F8E4M3, DTYPE_F8E5M2, DTYPE_F8E4M3FNUZ, DTYPE_F8E5M2FNUZ};

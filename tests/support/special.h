@@ -1,9 +1,9 @@
 // Special floats: the values at which rounding, contraction and folding go wrong first, of each
 // float type.
 //
-// Zeros of both signs, subnormals, the least normal number, numbers beside one, the greatest
+// Zeros of both signs, subnormals, the least normal number, the neighbours of one, the greatest
 // numbers, infinities, NaN, numbers halfway between two neighbours of a narrower type, and plain
-// numbers, with which the special ones meet.
+// numbers, to combine with the special ones.
 //
 //     uint64_t bits = special_float(DTYPE_F16, &dice);
 #ifndef TILEC_TESTS_SUPPORT_SPECIAL_H

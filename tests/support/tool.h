@@ -2,8 +2,8 @@
 //
 // Invariants: a command is a shell command (pipes, redirections and `cd` work; `tilec` is the built
 // one; $S is the root of the sources); it never ends by a signal, a sanitizer, status 70 or more,
-// or the time limit, else the test fails and shows what it said. What is expected as text must
-// occur in it. Ownership: tool_close removes the folder.
+// or the time limit, else the test fails and shows what it said. An expected text must occur in it.
+// Ownership: tool_close removes the folder.
 //
 //     Tool *t = tool_open();
 //     tool_file(t, "k.tile", STR("kernel k() grid(1) { }"));

@@ -60,7 +60,7 @@ unset FAKE_GPU_VERSION FAKE_GPU_NEWEST
 export TILEC_HIP_LIBRARY=build/release/tests/libfake_hip.so
 says "6144 elements agree" "${run[@]}" hip
 says "gfx1153" "$tilec" devices
-# What the rows say is what decides.
+# The rows of the table decide.
 says "of 72704" "$tilec" explain "${kernel[@]}" --target sm_88
 says "of 20 warps" "$tilec" explain "${kernel[@]}" --target sm_88
 says "of 49152" "$tilec" explain "${kernel[@]}" --target gfx1153

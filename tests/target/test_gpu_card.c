@@ -25,7 +25,7 @@ static void names_are_read_as_people_write_them(void **state) {
     assert_string_equal(gpu_card_target(STR("h100")), "sm_90a");
     assert_string_equal(gpu_card_target(STR("rtx-4090")), "sm_89");
     assert_string_equal(gpu_card_target(STR("rx7900xtx")), "gfx1100");
-    // As drivers print them.
+    // The names that drivers print.
     assert_string_equal(gpu_card_told(STR("NVIDIA H100 80GB HBM3")), "sm_90a");
     assert_string_equal(gpu_card_told(STR("NVIDIA A100-SXM4-40GB")), "sm_80");
     assert_string_equal(gpu_card_told(STR("NVIDIA GeForce RTX 4090")), "sm_89");

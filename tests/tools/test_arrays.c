@@ -319,7 +319,7 @@ static void refuses_cut_files(void **state) {
     }
     StrBuf nul = strbuf(t->arena);
     put(&nul, whole.text, whole.size);
-    nul.text[60] = 0;  // a NUL is no blank
+    nul.text[60] = 0;  // a NUL is not a blank
     tool_file(t, "x.npy", strbuf_str(&nul));
     tool_fails(t, 1, "malformed header", "tilec run f32.tile --in x=x.npy");
     tool_file(t, "x.npy", STR("kernel k() grid(1) { }"));

@@ -1,5 +1,5 @@
-// Bad input: sources that are none, sources made to break the compiler, and settings that do not
-// fit. Each gets an error and its status, quickly, and leaves no file.
+// Bad input: files that are not sources, sources made to break the compiler, and settings that do
+// not fit. Each gets an error and its status, quickly, and leaves no file.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ static int tear_down(void **state) {
     return 0;
 }
 
-// The commands that read a source; -o and --out must leave nothing behind.
+// The commands that read a source; after an error there must be no file of -o and --out.
 static const char *const readers[] = {"check", "emit -o left.tir", "run --out y=left.npy"};
 enum { READERS = sizeof readers / sizeof *readers };
 
@@ -59,7 +59,7 @@ static void refuses_what_is_no_source(void **state) {
     static const char *const wrong[] = {"nothing.tile", ".", "empty.tile", "nul.tile", "utf.tile"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         tool_fails(t, 1, "error: ", "tilec opt --passes=tile -o left.tir %s", wrong[i]);
-    // Who writes to a pipe may never come.
+    // The writer of a pipe may never come.
     tool_run(t, 0, "mkfifo lib.pipe");
     tool_fails(t, 1, "'lib.pipe' is a pipe or a terminal: an import reads files",
                "printf 'import \"lib.pipe\";\\n' | timeout 20 tilec check -");

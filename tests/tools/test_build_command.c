@@ -109,7 +109,7 @@ static void json_says_what_was_built(void **state) {
     tool_text_at(j, "diagnostics.0.code", "io");
 }
 
-// The same bytes, however many work on it, wherever the sources lie.
+// The bytes are the same for any number of jobs, wherever the sources are.
 static void the_same_input_gives_the_same_bytes(void **state) {
     Tool *t = *state;
     if (!codegen_built()) return;
@@ -160,7 +160,7 @@ static void depfiles_name_imports(void **state) {
              "tilec build 'a b/one.tile' any.tile " ANY_ALL
              " -o 'my lib.a' --depfile k.d --target sm_80");
     // As make reads it: nothing to do, until an import is newer.
-    tool_file(t, "Makefile", text_of("my\\ lib.a:\n\t@echo made anew\ninclude k.d\n"));
+    tool_file(t, "Makefile", text_of("my\\ lib.a:\n\t@echo rebuilt\ninclude k.d\n"));
     tool_run(t, 0, "command -v make >/dev/null || exit 0; make 'my lib.a' | grep 'up to date'");
     tool_run(t, 0,
              "command -v make >/dev/null || exit 0; for f in 'two $' 'three#' one; do touch -d "
@@ -249,7 +249,7 @@ static void headers_compile_anywhere(void **state) {
     if (!tried) print_message("no compiler here: the header is not compiled\n");
 }
 
-// Of libraries that are linked whole, the same code.
+// Libraries that are linked whole have the same code.
 static void libraries_are_linked_whole(void **state) {
     Tool *t = *state;
     if (!codegen_built()) return;
@@ -354,7 +354,8 @@ static void wrong_uses_are_refused(void **state) {
     assert_true(str_equal(tool_read(t, "any.tile"), text_of(ANY)));
 }
 
-// Of all files, and of functions that compile for no target, or only for some.
+// Errors are reported for all files, and for functions that compile for no target, or only for
+// some.
 static void all_errors_are_told(void **state) {
     Tool *t = *state;
     if (!codegen_built()) return;
@@ -384,7 +385,7 @@ static void all_errors_are_told(void **state) {
     expect_list(t, "a.tile any.tile b.tile e1.tile e2.tile");
 }
 
-// What one target lacks is told with its name.
+// An error of a single target names the target.
 static void targets_may_refuse(void **state) {
     Tool *t = *state;
     if (!codegen_built()) return;

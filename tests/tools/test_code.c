@@ -33,7 +33,7 @@ static void a_warm_cache_opens_no_llvm(void **state) {
     assert_true(tool_said(t, "0\n"));
     tool_run(t, 0, KEPT "tilec cache ls");
     assert_true(tool_said(t, "1 entry, "));
-    // Damaged on disk, it is made again, and runs.
+    // If the file is damaged on disk, the kernel is compiled again, and runs.
     tool_run(t, 0, "for f in store/*.so; do printf x | dd of=$f bs=1 seek=99 conv=notrunc; done");
     tool_run(t, 3, KEPT "tilec cache verify");
     tool_run(t, 0, KEPT COUNT_LLVM);

@@ -89,7 +89,7 @@ static void conversions(void **state) {
     assert_true(good);
 }
 
-// What the warp machine counted comes with the answer: 32 by 32 elements there and back.
+// The counts of the warp machine come with the answer: 32 by 32 elements there and back.
 static void counts(void **state) {
     (void)state;
 #ifdef TEST_CODEGEN

@@ -109,7 +109,7 @@ static void text_of_amd(void **state) {
     says(t, "is computed without the matrix unit: the target has no such instruction");
 }
 
-// What the text shows is what the object's metadata say.
+// The text shows the metadata of the object.
 static void data_of_amd(void **state) {
     Tool *t = *state;
     const JsonValue *o = tool_json(t, 0, "tilec explain k.tile --json --target gfx90a --set T=f16");

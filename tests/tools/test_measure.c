@@ -170,8 +170,8 @@ static void tune_keeps_nowhere_or_in_a_new_folder(void **state) {
     tool_run(t, 0, "rm -r new");
 }
 
-// What means something to the device is tried, and launches take what was found: other warps are
-// other instructions.
+// Only options that mean something to the device are tried, and launches take the best: other warps
+// are other instructions.
 static void tune_tries_options_on_gpus(void **state) {
     Tool *t = *state;
     const char *sim =
@@ -195,7 +195,8 @@ static void tune_tries_options_on_gpus(void **state) {
     assert_true(instructions[0] < instructions[1]);
 }
 
-// Such a time is no GPU's: it is said, and the row is the simulator's alone.
+// A simulator's time does not hold for a GPU: the text says so, and the row is for the simulator
+// alone.
 static void the_simulator_is_no_gpu(void **state) {
     Tool *t = *state;
     const char *fixed = "--set T=f16 --set BM=16 --set BK=8";

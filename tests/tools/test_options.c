@@ -52,7 +52,7 @@ static void tells_its_version_and_usage(void **state) {
     tool_fails(t, 2, "unknown command 'bake'", "tilec help bake");
 }
 
-// What --help says must stand in the reference, for every option there is.
+// The reference must contain what --help prints, for every option there is.
 static void reference_names_every_option(void **state) {
     Tool *t = *state;
     Str page;
@@ -304,7 +304,7 @@ static void run_speaks_json(void **state) {
     tool_number_at(j, "check.0.compared", 9);
     tool_number_at(j, "check.0.wrong", 0);
     tool_number_at(j, "check.0.undecided", 0);
-    // Of what nothing can be compared nothing is known.
+    // If nothing of an array can be compared, the result is not known.
     tool_file(t, "undecided.tile",
               STR("kernel k(f32 x[N], f32 y[N]) grid(1) {\n"
                   "    let v = x[0 +: 16] or 0.0;\n"
@@ -428,7 +428,7 @@ static void run_knows_its_devices(void **state) {
                "tilec run good.tile --set N=3 --device sm_80");
     tool_fails(t, 1, "did you mean 'hip', a GPU of this machine, or 'sim:gfx942', simulated?",
                "tilec run good.tile --set N=3 --device mi300x");
-    // Of those that are not simulated it is not said that they are.
+    // The message does not claim that chips without a simulator are simulated.
     tool_fails(t, 1, "no device 'mi100' here; did you mean 'hip', a GPU of this machine? there are",
                "tilec run good.tile --set N=3 --device mi100");
     tool_fails(t, 1, "there is no simulated 'H100'; did you mean 'sim:sm_90a'? there are",
@@ -545,7 +545,7 @@ static void emit_prints_forms(void **state) {
     const JsonValue *m = json_parse(t->arena, t->last.output, NULL);
     assert_non_null(m);
     tool_text_at(m, "kernel", "copy");
-    // What was emitted is what opt reads.
+    // opt reads what emit writes.
     tool_prints(t, "kernel @copy", "tilec emit good.tile -o out.tir && tilec opt out.tir");
     tool_run(t, 0, "tilec emit good.tile >two.tir && cmp out.tir two.tir");
     tool_prints(t, "kernel @copy", "tilec emit good.tile -o -");
@@ -660,7 +660,7 @@ static void emit_refuses(void **state) {
     tool_fails(t, 1, "cannot write 'no/out'", "tilec emit good.tile -o no/out");
     tool_fails(t, 1, "cannot write '.'", "tilec emit good.tile -o .");
     tool_fails(t, 1, "cannot write ''", "tilec emit good.tile -o ''");
-    // What was there stays as it was.
+    // The file that was there is unchanged.
     tool_run(t, 0, "echo old >kept && ! tilec emit bad.tile -o kept && grep -qx old kept");
     tool_fails(t, 1, "unknown name", "tilec emit bad.tile -o kept2");
 }

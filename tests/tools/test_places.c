@@ -57,7 +57,7 @@ static void the_order(void **state) {
     take(t, "else");
 }
 
-// What is of another build is passed over, and said when nothing else comes.
+// A library of another build is passed over, and reported if no other is found.
 static void strangers_are_passed_over(void **state) {
     Tool *t = *state;
     tool_run(t, 0, "cp " TEST_FAKE_KERNEL " a/bin/" FILE_NAME);

@@ -1,5 +1,5 @@
-// Device cpu in a bad place: no compiler library, a cache that is no use, a disk that is full, a
-// code generator that crashes. The command says so, and what can run runs.
+// Device cpu in a bad place: no compiler library, a cache that cannot be used, a disk that is full,
+// a code generator that crashes. The command says so, and runs whatever can run.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,8 @@
 
 #include "tests/tools/kernels.h"
 
-// What the fake library's one kernel fits; it adds 2, or 1 where the arrays may overlap.
+// The kernel that the fake library has code for; the code adds 2, or 1 where the arrays may
+// overlap.
 static const char text[] =
     "kernel copy(f32 x[N], f32 y[N], const B = 64) grid(cdiv(N, B)) {\n"
     "    y[program(0) * B +: B] = x[program(0) * B +: B];\n"
@@ -165,7 +166,7 @@ static void a_crash_in_a_child_is_told(void **state) {
     tool_prints(t, "y: f32[3] = ", CHILD RUN);
 }
 
-// In this process it ends with status 70, and leaves the IR behind.
+// In this process it ends with status 70, and writes the IR to a file.
 static void a_defect_leaves_a_file(void **state) {
     static const char *const defects[][2] = {
         {"fatal", "tilec: internal defect in LLVM: Cannot select: t5: i32 = planted"},

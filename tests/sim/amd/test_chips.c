@@ -1,4 +1,4 @@
-// What the simulator knows of chips by itself against the table that everything else derives from.
+// The simulator's own facts about chips, against the table that everything else derives from.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-// What moves between lanes, against where each lane's value comes from.
+// Moves between lanes, against where each lane's value comes from.
 #include "tests/support/amd.h"
 
 #include <setjmp.h>

@@ -120,7 +120,7 @@ R1(r_mix_one, u((float)(hv(x[2]) - (double)f(x[0]))))
 R1(r_mixlo, half((double)fmaf(f(x[0] & 0x9fffffff), f(x[1] & 0x9fffffff), (float)hv(x[2]))))
 R1(r_sum16, (x[0] & 0xffff) + (x[1] >> 16))
 R1(r_divide, u(f(x[0]) / f(x[1])))
-// Of numbers with exponents of their own.
+// A quotient of numbers with fixed exponents.
 REF(r_small_quotient, uint64_t n = wide(x), m = wide(x + 2);
     n = (n & UINT64_C(0x800fffffffffffff)) | UINT64_C(0x0170000000000000);
     m = (m & UINT64_C(0x801fffffffffffff)) | UINT64_C(0x4160000000000000);

@@ -213,7 +213,7 @@ static void test_cases(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) run_case(&cases[i]);
 }
 
-// One rounding of the exact sum: a small product beside two great ones that cancel.
+// One rounding of the exact sum: a small product added to two great ones that cancel.
 static void test_exact(void **state) {
     (void)state;
     Arena *arena = arena_create();

@@ -14,7 +14,7 @@ enum { THREADS = 64 };
 
 typedef struct Case {
     const char *processor, *body;
-    // What word 0 of thread t's result is: x its inputs, all of them.
+    // Word 0 of thread t's result: x its inputs, all of them.
     uint32_t (*expected)(uint32_t t, uint32_t (*x)[4]);
 } Case;
 
@@ -26,8 +26,8 @@ typedef struct Case {
     "s_mov_b32 s24, s20\ns_and_b32 s25, s21, 0xffff\ns_mov_b32 s26, 648\n" \
     "s_mov_b32 s27, 0x31014000\nv_lshlrev_b32_e32 v22, 4, v0\n"
 
-// The resource of all that is less than 2^31 bytes behind argument 0, as compilers make it; the
-// offsets of odd threads are beyond it. Word 3 of each generation: a format, and how bounds are
+// The resource of all memory that is less than 2^31 bytes after argument 0, as compilers make it;
+// the offsets of odd threads are beyond it. Word 3 of each generation: a format, and how bounds are
 // meant.
 #define WHOLE(flags)                                                              \
     "s_mov_b32 s24, s20\ns_and_b32 s25, s21, 0xffff\ns_mov_b32 s26, 0x80000000\n" \
@@ -105,7 +105,7 @@ static const Case cases[] = {
      RESOURCE "s_mov_b32 s4, 16\nbuffer_load_dword v16, v22, s[24:27], s4 offen\n"
               "s_waitcnt vmcnt(0)",
      next_within},
-    // Half a vector of thread 40 lies within the 648 bytes.
+    // Half a vector of thread 40 is within the 648 bytes.
     {"gfx1100",
      RESOURCE11 "buffer_load_b128 v[30:33], v22, s[24:27], 0 offen\n"
                 "s_waitcnt vmcnt(0)\nv_mov_b32_e32 v16, v30",
@@ -271,7 +271,7 @@ static void test_cases(void **state) {
     }
 }
 
-// Stores beyond a buffer's records are not made; what lies outside of memory is a finding.
+// Stores beyond a buffer's records are not made; an access outside of memory is a finding.
 static void test_bounds(void **state) {
     (void)state;
     Arena *arena = arena_create();

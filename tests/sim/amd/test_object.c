@@ -84,7 +84,7 @@ static void test_refused(void **state) {
 #define MFMA "v_mfma_f32_16x16x16_f16 v[0:3], v[4:5], v[6:7], v[0:3]\ns_endpgm"
 #define WMMA "v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[8:15], v[0:7]\ns_endpgm"
 
-// What one family has and another has not.
+// Instructions that one family has and another has not.
 static void test_of_another_family(void **state) {
     (void)state;
     static const char *const none = "the simulated processor has no such instruction";
@@ -112,7 +112,7 @@ static void refuses_descriptor(uint32_t at, uint8_t bits, const char *says) {
     arena_destroy(arena);
 }
 
-// What the descriptor has room for and no machine does.
+// Values that the descriptor has room for and no machine supports.
 static void test_descriptors(void **state) {
     (void)state;
     enum { KERNARG = 8, RSRC2 = 52 };

@@ -1,4 +1,5 @@
-// What is not waited for is poison: each wait beside the same code without it.
+// A value that is used before its wait is poison: each wait is compared with the same code without
+// it.
 #include "tests/support/amd.h"
 
 #include <setjmp.h>
@@ -62,7 +63,7 @@ static const Case cases[] = {
      "global_load_b32 v20, v[10:11], off\nglobal_inv scope:SCOPE_DEV\ns_wait_loadcnt 0x1\n"
      "v_mov_b32_e32 v16, v20",
      false, 0},
-    // Scalar loads come in any order: only no more under way is sure.
+    // Scalar loads come in any order: only waiting for all of them is sure.
     {"gfx942",
      "s_load_dword s30, s[20:21], 0x0\ns_load_dword s31, s[20:21], 0x4\ns_waitcnt lgkmcnt(1)\n"
      "v_mov_b32_e32 v16, s30",
@@ -71,7 +72,7 @@ static const Case cases[] = {
      "s_load_dword s30, s[20:21], 0x0\ns_load_dword s31, s[20:21], 0x4\ns_waitcnt lgkmcnt(0)\n"
      "v_mov_b32_e32 v16, s30",
      false, 0},
-    // What is written before the load has come may be overwritten when it does.
+    // A value that is written before the load has come may be overwritten when it does.
     {"gfx942",
      "global_load_dword v20, v[10:11], off\nv_mov_b32_e32 v20, 0\ns_waitcnt vmcnt(0)\n"
      "v_mov_b32_e32 v16, v20",
@@ -96,7 +97,7 @@ static const Case cases[] = {
      "global_load_ushort v20, v[10:11], off\nglobal_load_short_d16_hi v20, v[10:11], off\n"
      "s_waitcnt vmcnt(1)\nv_mov_b32_e32 v16, v20",
      true, 0},
-    // Loads to one register: the later one of those that come in order, else nobody knows.
+    // Loads to one register: the later one wins if they come in order, else the value is not known.
     {"gfx942",
      "global_load_dwordx2 v[20:21], v[10:11], off\nglobal_load_dword v20, v[10:11], off\n"
      "s_waitcnt vmcnt(0)\nv_add_u32_e32 v16, v20, v21",
@@ -144,7 +145,7 @@ static const Case cases[] = {
     {"gfx1100", PLACED "ds_load_b32 v20, v22\n" SIXTY_TWO(GFX11_READ) GFX11_READ TAKEN, false,
      1024},
     {"gfx942", PLACED "ds_read_b32 v20, v22\n" SIXTY_TWO(STORE) TEN(STORE) TAKEN, true, 1024},
-    // Registers that nobody wrote, whole and in part.
+    // Registers that were never written, whole and in part.
     {"gfx942", "v_add_u32_e32 v16, v40, v12", true, 0},
     {"gfx942", "v_and_b32_e32 v16, 0, v40", false, 0},
     {"gfx942", "v_mov_b32_e32 v16, s40", true, 0},
@@ -169,7 +170,7 @@ static const Case cases[] = {
     {"gfx1030", "s_cmp_lg_u32 s20, s20\ns_cselect_b32 s41, s40, 1\nv_mov_b32_e32 v16, s41", false,
      0},
     {"gfx1030", "s_cmp_eq_u32 s40, 0\ns_cselect_b32 s41, 1, 2\nv_mov_b32_e32 v16, s41", true, 0},
-    // Of a count, five bits count; of a word, the byte that is converted.
+    // Only five bits of a shift count are read, and only the converted byte of a word.
     {"gfx942", "v_lshlrev_b32_e32 v16, v40, v12", true, 0},
     {"gfx942", "v_lshlrev_b32_e32 v40, 5, v40\nv_lshlrev_b32_e32 v16, v40, v12", false, 0},
     {"gfx942", "v_lshlrev_b32_e32 v40, 4, v40\nv_lshlrev_b32_e32 v16, v40, v12", true, 0},
@@ -214,7 +215,7 @@ static void test_cases(void **state) {
 #define GOT "v_mov_b32_e32 v30, 0\nglobal_load_dword v20, v30, s[20:21]\n"
 #define PUT "global_store_dword v[10:11], v12, off\ns_waitcnt vmcnt(0)\nv_mov_b32_e32 v16, v20"
 
-// What others read or write is waited for before the barrier between, too.
+// A wait must come before the barrier, too, for what other threads read or write.
 static void test_races(void **state) {
     (void)state;
     static const struct {
