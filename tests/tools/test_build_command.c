@@ -164,11 +164,11 @@ static void depfiles_name_imports(void **state) {
     tool_run(t, 0, "command -v make >/dev/null || exit 0; make 'my lib.a' | grep 'up to date'");
     tool_run(t, 0,
              "command -v make >/dev/null || exit 0; for f in 'two $' 'three#' one; do touch -d "
-             "'+1 minute' \"a b/$f.tile\"; make 'my lib.a' | grep 'made anew' || exit 1; touch "
+             "'+1 minute' \"a b/$f.tile\"; make 'my lib.a' | grep 'rebuilt' || exit 1; touch "
              "-d '-1 minute' \"a b/$f.tile\"; done");
     tool_run(t, 0,
              "command -v make >/dev/null || exit 0; rm 'a b/two $.tile'; make 'my lib.a' | "
-             "grep 'made anew'");
+             "grep 'rebuilt'");
 }
 
 // ---- The header ----
@@ -334,7 +334,7 @@ static void wrong_uses_are_refused(void **state) {
         {"any.tile -o l.a --codes no/k --target sm_80 " ANY_ALL, "cannot make the folder 'no/k'",
          1},
         {"any.tile -o l.a --target sm_80 --name 9x " ANY_ALL, "--name takes a C identifier", 2},
-        {"any.tile -o l.a --target sm_80 --prefix 9 " ANY_ALL, "'9any_f16' is no name", 2},
+        {"any.tile -o l.a --target sm_80 --prefix 9 " ANY_ALL, "'9any_f16' is not a name", 2},
         {"any.tile -o l.a --target sm_80 --math fast " ANY_ALL, "--math takes contract and approx",
          2},
         {"any.tile -o l.a --target sm_80 -j 0 " ANY_ALL, "-j takes a number from 1 to 256", 2},
