@@ -271,20 +271,43 @@ static void read_op(Lower *l, const IrOp *op) {
 
 static void read_block(Lower *l, const IrBlock *block) { IR_EACH_OP(op, block) read_op(l, op); }
 
+// Is the op computed only where elements of its results are needed?
+static bool is_on_demand(Lower *l, const IrOp *op) {
+    if (!op->result_count || op->region_count || op_is_whole(op)) return false;
+    if (ir_effects(op) & ~(1u << IR_EFFECT_READ)) return false;
+    for (uint32_t i = 0; i < op->result_count; i++)
+        if (!cpu_is_tile(&op->results[i]) || lower_tile(l, &op->results[i])->in_memory)
+            return false;
+    return true;
+}
+
+// Marks the operands of all ops that code is made for, by value id. Unused values are not computed.
+static void mark_needed(Lower *l, const IrBlock *block, bool *needed) {
+    for (const IrOp *op = block->last; op; op = op->prev) {
+        bool made = !is_on_demand(l, op);
+        for (uint32_t i = 0; i < op->result_count; i++) made |= needed[op->results[i].id];
+        for (uint32_t i = 0; made && i < op->operand_count; i++)
+            if (ir_operand(op, i)) needed[ir_operand(op, i)->id] = true;
+        for (uint32_t i = 0; i < op->region_count; i++) mark_needed(l, op->regions[i], needed);
+    }
+}
+
 // A plan that a person wrote may lack what an op must have in memory.
-static bool is_complete(Lower *l, const IrBlock *block, Diags *diags) {
+static bool is_complete(Lower *l, const IrBlock *block, const bool *needed, Diags *diags) {
     IR_EACH_OP(op, block) {
-        for (uint32_t i = 0; i < op->operand_count; i++) {
+        bool made = !is_on_demand(l, op);
+        for (uint32_t i = 0; i < op->result_count; i++) made |= needed[op->results[i].id];
+        for (uint32_t i = 0; made && i < op->operand_count; i++) {
             const IrValue *x = ir_operand(op, i);
             if (!op_needs_buffer(op, i) || !cpu_is_tile(x)) continue;
             if (lower_tile(l, x)->in_memory) continue;
             diag_error(diags, op->span, DIAG_IR_INVALID,
-                       "operand %u of '%s' lies in no memory: expected it to have a nest", i,
+                       "operand %u of '%s' is not in memory: expected it to have a nest", i,
                        ir_op_info(op->code)->text);
             return false;
         }
         for (uint32_t i = 0; i < op->region_count; i++)
-            if (!is_complete(l, op->regions[i], diags)) return false;
+            if (!is_complete(l, op->regions[i], needed, diags)) return false;
     }
     return true;
 }
@@ -392,7 +415,9 @@ bool pass_cpu_lower(IrFunc *f, PassContext *context) {
                .homes = op_find_homes(context->scratch, f),
                .home_count = f->value_count};
     read_block(&l, body);
-    if (!is_complete(&l, body, context->diags)) return false;
+    bool *needed = arena_new(context->scratch, bool, f->value_count + 1);
+    mark_needed(&l, body, needed);
+    if (!is_complete(&l, body, needed, context->diags)) return false;
     f->level = IR_LEVEL_CPU;
     l.sites = count_asserts(body);
     find_reaches(&l, body, body);
