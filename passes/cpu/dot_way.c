@@ -68,5 +68,5 @@ const IrDim *dot_way_extent(const IrFunc *f, const DotWay *way) {
     for (size_t i = 0; i < f->params.count; i++)
         if (f->params.data[i].value == ir_operand(way->load, 0))
             return &f->params.data[i].dims[way->dim];
-    UNREACHABLE("a view that is no parameter");
+    UNREACHABLE("a view that is not a parameter");
 }

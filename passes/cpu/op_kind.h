@@ -39,8 +39,8 @@ bool op_ends_nest(const IrOp *op, bool waits, bool writes);
 const IrType *op_store_shape(IrModule *module, const IrOp *store);
 
 // By the id of a value: the id + 1 of the carried tile whose memory the value may take because it
-// replaces the tile. Such values form a chain of single uses from a loop's argument to the yield of
-// that argument's new value. Values that are made later have none.
+// replaces the tile. These values form a chain of single uses from a loop's argument to the yield
+// of that argument's new value. Values that are made later have none.
 const uint32_t *op_find_homes(Arena *scratch, const IrFunc *f);
 
 #endif

@@ -19,7 +19,7 @@ enum {
     TUNE_LONG_CHAIN = 60,
     // … and with more than this: one.
     TUNE_VERY_LONG_CHAIN = 200,
-    // Registers of a scan across rows; a scan along rows takes one.
+    // Registers of a scan whose lanes are neighbouring lines; a scan along a line takes one.
     TUNE_SCAN_REGISTERS = 4,
     // Short rows get code of their own (cpu_peel_rows) if one step of the loop over a row fills at
     // most this many registers. Measured: docs/cpu.md, 65536 rows of 64.

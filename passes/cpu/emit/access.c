@@ -1,4 +1,4 @@
-// Accesses at a place: views, pointers, gathers. Which lanes are inside, and where they lie.
+// Accesses at a place: views, pointers, gathers. Which lanes are inside, and their addresses.
 #include "passes/cpu/emit/terms.h"
 #include "passes/cpu/emit/transpose.h"
 #include "passes/cpu/tuning.h"
@@ -7,7 +7,7 @@ static uint8_t max_depth(uint8_t a, uint8_t b) { return a > b ? a : b; }
 
 static NestValue at_depth_0(IrValue *v) { return (NestValue){v, 0}; }
 
-// ---- where the lanes are ------------------------------------------------------------------------
+// ---- the lanes ----------------------------------------------------------------------------------
 
 static LanePlace lane_0(Nest *nest, LanePlace place) {
     for (uint32_t d = 0; d < place.rank; d++) {
@@ -18,7 +18,7 @@ static LanePlace lane_0(Nest *nest, LanePlace place) {
     return place;
 }
 
-// The index of a term: of lane 0 where lanes are neighbours (`run`), else of each lane.
+// The index of a term: of lane 0 if lanes are neighbours (`run`), else of each lane.
 static NestValue term_index(Lower *l, Nest *nest, const IndexTerm *m, bool run) {
     if (m->tile) {
         LanePlace p = run ? lane_0(nest, m->place) : m->place;
@@ -45,7 +45,7 @@ static IrValue *clamp_lanes(Nest *nest, IrBuilder *b, IrValue *n) {
     return ir_broadcast(b, ir_cast(b, n, DTYPE_I32, true), 1, &nest->lanes);
 }
 
-// Lane k is inside where 0 <= first + k < extent.
+// Lane k is inside if 0 <= first + k < extent.
 static IrValue *run_mask(Nest *nest, IrBuilder *b, IrValue *first, IrValue *extent, bool positive) {
     IrValue *lanes = ir_iota(nest_builder(nest, 0), nest->lanes);
     IrValue *below = clamp_lanes(nest, b, ir_binary(b, IR_SUB, extent, first));
@@ -79,14 +79,13 @@ static void mask_term(Lower *l, Nest *nest, const IrOp *op, const IndexTerms *t,
     lanes->mask = mask_and(nest, b, lanes->mask, mask);
 }
 
-// A mask of one bool for all lanes becomes one for each.
+// Broadcasts a mask of one bool to all lanes.
 static void spread_mask(Nest *nest, AccessLanes *lanes) {
     if (!lanes->vector || !lanes->mask || lanes->mask->type->rank) return;
     lanes->mask = ir_broadcast(nest_builder(nest, lanes->depth), lanes->mask, 1, &nest->lanes);
 }
 
-// By how many elements the access moves with each coordinate of the side; NULL: there is no
-// telling.
+// The number of elements that the access moves with each coordinate of the side; NULL: unknown.
 static IrValue *side_stride(Lower *l, Nest *nest, const IrOp *op, const IndexTerms *t) {
     int along = -1;
     for (uint32_t d = 0; d < t->rank; d++) {
@@ -106,7 +105,7 @@ AccessLanes access_view_lanes(Lower *l, Nest *nest, IrOp *op, LanePlace place) {
     AccessLanes lanes = {.vector = terms_move(l, nest, &t)};
     lanes.neighbours = lanes.vector && terms_run(l, nest, op, &t);
     IrValue *linear = NULL, *view = ir_operand(op, 0);
-    // Lanes that do not move are looked at through lane 0.
+    // Lanes that do not move are addressed through lane 0.
     bool first_only = lanes.neighbours || !lanes.vector;
     for (uint32_t d = 0; d < t.rank; d++) {
         const IndexTerm *m = &t.at[d];
@@ -118,7 +117,7 @@ AccessLanes access_view_lanes(Lower *l, Nest *nest, IrOp *op, LanePlace place) {
         linear = access_sum(nest, b, linear, access_scaled(nest, b, index.value, stride));
     }
     lanes.linear = linear;
-    // Indices that turn out equal for all lanes: one element serves them.
+    // If the index is equal in all lanes after all, one element serves them.
     if (!lanes.neighbours && linear->type->rank == 0) lanes.vector = false;
     spread_mask(nest, &lanes);
     if (access_is_packed(view)) return lanes;
@@ -159,9 +158,9 @@ static AccessLanes pointer_lanes(Lower *l, Nest *nest, IrOp *op, uint32_t mask, 
     return lanes;
 }
 
-// ---- loads that are turned ----------------------------------------------------------------------
+// ---- transposed loads ---------------------------------------------------------------------------
 
-// Of an access that is known to be inside: element by element, lane 0 at the side's first.
+// The memory of an access that is known to be inside: lane 0 at the first coordinate of the side.
 static Far view_far(Lower *l, Nest *nest, IrOp *op, const IndexTerms *t, uint32_t lanes_dim) {
     IrBuilder *top = nest_builder(nest, 0);
     IrValue *view = ir_operand(op, 0), *linear = NULL, *now = nest->variable[nest->side];
@@ -185,7 +184,7 @@ static NestValue turned_row(const Nest *nest, const Square *square) {
     return (NestValue){square->row[nest->side_at], nest->depth};
 }
 
-// A vector of a square, which is loaded for the first of them.
+// A vector of a square; the square is loaded for the first of its coordinates.
 static bool view_load_turned(Lower *l, Nest *nest, IrOp *op, LanePlace place, NestValue *out) {
     if (nest->sides < 2 || nest->masked) return false;
     IndexTerms t = terms_of(l, nest, op, &place);
@@ -214,9 +213,9 @@ static IrValue *other_value(Lower *l, Nest *nest, IrOp *op, uint32_t operand, Ac
     return ir_broadcast(nest_builder(nest, lanes->depth), v, 1, &nest->lanes);
 }
 
-// Much arithmetic between one load and the next fills the window in which a CPU looks for loads to
-// begin early: it is told what comes. Where there is little it looks far ahead by itself. What is
-// emitted before the load counts once more.
+// Much arithmetic between one load and the next fills the window in which a CPU finds loads to
+// start early, so such loads are prefetched. With little arithmetic the window reaches far enough.
+// The ops emitted before the load are added to the survey's count.
 static bool hides_loads(const Nest *nest, const AccessLanes *lanes) {
     return nest->survey.work + nest->emitted >= TUNE_AHEAD_OPS && !nest->pack && nest->lane >= 0 &&
            !nest->masked && lanes->neighbours && !lanes->mask &&
@@ -272,13 +271,14 @@ bool access_needs_scalars(const Lower *l, const IrOp *op) {
     return strided || !l->aligned[op->id];
 }
 
-// Whole vectors that begin where a vector may, and go past the caches.
+// Does the store write whole aligned vectors, so that it may bypass the caches?
 static bool may_stream(const Lower *l, const IrOp *op, const AccessLanes *lanes) {
     return (l->facts & FACT_STREAM) && op->code == IR_VIEW_STORE && lanes->neighbours &&
            !lanes->mask && l->aligned[op->id];
 }
 
-// Lanes that all store to one place: which one stays is unspecified; a mask lets any that is on.
+// Lanes that all store to one place: it is unspecified which value stays; with a mask, any active
+// lane stores.
 void access_store(Lower *l, Nest *nest, IrOp *op, LanePlace place, NestValue x) {
     bool view = op->code == IR_VIEW_STORE;
     AccessLanes lanes =
@@ -316,7 +316,7 @@ void access_element(Lower *l, Nest *nest, IrOp *op, LanePlace place, IrValue **p
 
 // ---- gather -------------------------------------------------------------------------------------
 
-// gather(x, index, axis): x lies in a buffer; 0 where the index is outside.
+// gather(x, index, axis): x is in a buffer; the result is 0 where the index is outside.
 NestValue access_gather(Lower *l, Nest *nest, const IrOp *op, LanePlace place) {
     const IrValue *x = ir_operand(op, 0);
     int64_t axis = ir_attr_int(op, IR_ATTR_AXIS);

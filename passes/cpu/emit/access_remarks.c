@@ -1,4 +1,4 @@
-// What `tilec explain` says of loads and stores on CPUs: element by element, or past the caches.
+// Remarks for `tilec explain` on loads and stores on CPUs: element by element, or past the caches.
 #include <stdio.h>
 
 #include "passes/alias.h"

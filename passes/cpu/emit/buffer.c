@@ -1,4 +1,4 @@
-// Scratch memory: a buffer for each tile that lies in memory.
+// Scratch memory: a buffer for each tile that is in memory.
 #include "passes/cpu/emit/lower.h"
 
 const IrType *buffer_elem_type(Lower *l, const IrType *type) {
@@ -52,7 +52,7 @@ TileState *lower_tile(Lower *l, const IrValue *value) {
     return &l->tiles.data[value->id];
 }
 
-// Of its own, or that of the carried tile which it replaces.
+// A buffer of its own, or that of the carried tile which the value replaces.
 static TileBuffer buffer_for(Lower *l, const IrValue *value) {
     uint32_t home = lower_home(l, value);
     if (home && l->tiles.data[home - 1].buffer.id) return l->tiles.data[home - 1].buffer;
@@ -67,7 +67,7 @@ TileBuffer lower_result_buffer(Lower *l, IrValue *value) {
     return buffer;
 }
 
-// ---- scratch memory that nobody reads -----------------------------------------------------------
+// ---- scratch memory that is never read ----------------------------------------------------------
 
 static bool is_only_written(const IrValue *pointer) {
     for (const IrUse *use = pointer->uses; use; use = use->next) {

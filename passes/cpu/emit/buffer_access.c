@@ -1,4 +1,4 @@
-// Elements of tiles that lie in scratch memory, or where they will be stored.
+// Elements of tiles in scratch memory, or in the view that they will be stored to.
 #include "passes/cpu/emit/terms.h"
 #include "passes/cpu/emit/transpose.h"
 
@@ -47,7 +47,7 @@ static Far far_of(Nest *nest, TileBuffer buffer, LanePlace place, uint32_t lane)
     return far;
 }
 
-// A vector of a square, which is loaded for the first of them.
+// A vector of a square; the square is loaded for the first of its coordinates.
 static IrValue *load_turned(Lower *l, Nest *nest, TileBuffer buffer, LanePlace place) {
     uint32_t lane = 0, side = 0;
     if (nest->sides < 2 || nest->masked) return NULL;
@@ -62,7 +62,7 @@ static IrValue *load_turned(Lower *l, Nest *nest, TileBuffer buffer, LanePlace p
     return known->row[nest->side_at];
 }
 
-// A nest that reads what was stored early has time to ask for the next program's row.
+// A nest that reads values that were stored early has time to prefetch the next program's row.
 static void fetch_owed(Lower *l, Nest *nest, LanePlace place) {
     IrOp *load = ahead_take_owed(l, nest);
     if (!load) return;
@@ -70,7 +70,7 @@ static void fetch_owed(Lower *l, Nest *nest, LanePlace place) {
     ahead_fetch_row(l, nest, load, (NestValue){lanes.pointer, lanes.depth});
 }
 
-// What the store would drop is read as 0: nobody wants it.
+// Elements that the store would drop are read as 0; nothing uses them.
 static NestValue early_load(Lower *l, Nest *nest, TileBuffer buffer, LanePlace place) {
     AccessLanes lanes = access_view_lanes(l, nest, buffer.view, place);
     IrBuilder *b = nest_builder(nest, lanes.depth);

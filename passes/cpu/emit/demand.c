@@ -1,10 +1,10 @@
-// How much of a tile matters: nobody looks at rows that no store writes.
+// The demand for a tile: how much of it is read. Rows that no store writes need not be computed.
 //
-// Backwards from what uses a value: a store to `c[i +: BM, …]` wants the rows below M - i only, and
-// so do the sums, casts, products and carried tiles that it is computed from. What two consumers
-// want differently, and what crosses a dimension (reductions, orders, other shapes), is wanted
-// whole. A limit is a store and one of its dimensions: where it is asked for, the extent and the
-// index of that store must be known already.
+// The demand is found backwards from the uses of a value: a store to `c[i +: BM, …]` needs only the
+// rows below M - i, and so do the sums, casts, products and carried tiles that it is computed from.
+// If two consumers need different parts, or if a consumer crosses a dimension (reductions, sorts,
+// reshapes), the whole dimension is needed. A limit is a store and one of its dimensions: when it
+// is queried, the extent and the index of that store must be available already.
 #include <string.h>
 
 #include "passes/cpu/emit/lower.h"
@@ -13,7 +13,7 @@ typedef enum WantKind { WANT_NOTHING, WANT_LIMIT, WANT_ALL } WantKind;
 typedef struct Want {
     WantKind kind;
     const IrOp *store;  // WANT_LIMIT
-    uint32_t dim;       // of its view
+    uint32_t dim;       // the view's dimension
 } Want;
 struct Demand {
     Want dim[IR_MAX_RANK];
@@ -25,7 +25,7 @@ static const IrDim *extent_of(const Lower *l, const IrOp *store, uint32_t dim) {
     for (size_t i = 0; i < l->func->params.count; i++)
         if (l->func->params.data[i].value == ir_operand(store, 0))
             return &l->func->params.data[i].dims[dim];
-    UNREACHABLE("a view that is no parameter");
+    UNREACHABLE("a view that is not a parameter");
 }
 
 static IrValue *index_of(const IrOp *store, uint32_t dim) {
@@ -151,7 +151,7 @@ static void of_control(Lower *l, const IrOp *op) {
             const IrValue *arg = region->args[argument + i];
             want_same(l, ir_operand(op, first + i), arg);
             want_same(l, ir_operand(op, first + i), r);
-            // What a loop goes round with is wanted by either region, and at its end.
+            // A carried tile is needed by either region and after the loop.
             for (uint32_t n = 0; n < op->region_count; n++)
                 want_same(l, arg, op->regions[n]->args[argument + i]);
             want_same(l, arg, r);
@@ -187,7 +187,7 @@ static void of_op(Lower *l, const IrOp *op) {
     case IR_FOR:
     case IR_WHILE:
     case IR_IF: of_control(l, op); return;
-    case IR_YIELD: return;  // of_control says
+    case IR_YIELD: return;  // of_control handles it
     default: break;
     }
     for (uint32_t i = 0; i < op->operand_count; i++) {
@@ -217,7 +217,7 @@ void demand_find(Lower *l, IrBlock *body) {
 
 // ---- limits -------------------------------------------------------------------------------------
 
-// Is the value there already where code is being added?
+// Is the value available where code is being added?
 static bool is_known(const Lower *l, const IrValue *v) {
     if (v->def) return ir_dominates(v->def, l->here);
     return !v->block || ir_block_within(l->here->block, v->block);

@@ -1,13 +1,14 @@
-// Many numbers divided by one: x / c of f32, with the bits of a division, without dividing.
+// Many numbers divided by one: x / c in f32, bit for bit, without a division for each x.
 //
 //     z = 1 / c, w = (1 - c z) z               once: z + w is 1 / c to 46 bits
 //     q = x z + (x w)                          one of the two neighbours of x / c
 //     q + (x - c q) z                          its rounding
 //
 // P. Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", 1990.
-// Four instructions instead of the ten to sixteen cycles of a division of 512 bits. Invariants: all
+// This takes four instructions; a division of 512 bits takes ten to sixteen cycles. Invariants: all
 // steps are exact or far from underflow and overflow for c of 2^-24 to 2^24 and x of 2^-100 to
-// 2^100; wherever a lane's x is another number (0 too: its sign) the whole vector is divided.
+// 2^100. If a lane's x is outside of that range (or 0, because of its sign), the whole vector is
+// divided.
 #include "passes/cpu/emit/lower.h"
 #include "passes/cpu/tuning.h"
 
@@ -45,8 +46,8 @@ static Divisor divisor_of(Nest *nest, NestValue c) {
     return d;
 }
 
-// Are all lanes of the sizes that need no division? From 2^-63 up to 2^65 the two highest bits of
-// the exponent differ: the addition makes one bit of it, and that one is set in all.
+// Are all lanes in the range that needs no division? From 2^-63 up to 2^65 the two highest bits of
+// the exponent differ: the addition turns them into a single bit, which must be set in all lanes.
 static IrValue *all_fit(Lower *l, IrBuilder *b, IrValue *x) {
     enum { LOWER_BIT = 1 << 29, UPPER_BIT = 1 << 30 };
     IrValue *bits = ir_bitcast(b, x, ir_with_elem(l->module, x->type, DTYPE_U32));

@@ -5,7 +5,7 @@
 
 // ---- loops --------------------------------------------------------------------------------------
 
-// Blocks of rows from `from` on, as many whole ones as fit before `to`. Returns where they end.
+// Emits as many whole blocks of rows from `from` on as fit before `to`; returns their end.
 static IrValue *blocks_of(Lower *l, const Dot *d, IrBuilder *b, IrValue *from, IrValue *to,
                           IrValue *j, uint32_t rows) {
     int64_t first, last;
@@ -31,12 +31,12 @@ static bool is_constant(const IrValue *v) {
     return rewrite_constant_int(v, &n);
 }
 
-// Tall blocks, then short ones for the rows that are left.
+// Tall blocks, then short ones for the remaining rows.
 static void all_rows(Lower *l, const Dot *d, IrBuilder *b, IrValue *j) {
     uint32_t tall = d->form.block.rows, small = d->form.tiles ? DOT_TILE_ROWS : tall >= 8 ? 4 : 2;
     IrValue *end = d->row_end, *at = lower_i64(b, 0);
     if (d->form.tiles || (tall > small && !is_constant(end))) {
-        // Rows of the tile beyond those that matter are as good as none: no need to single them.
+        // Computing unused rows of the tile does no harm, so no single rows are needed.
         end = lower_add(b, end, lower_i64(b, small - 1));
         end = ir_binary(b, IR_AND, end, lower_i64(b, -(int64_t)small));
     }
@@ -64,8 +64,8 @@ static void packed_matrix(Lower *l, Dot *d, IrBuilder *b) {
     all_columns(l, d, b);
 }
 
-// Few rows of a meet each element of b a few times only: reading b from memory is the work. Blocks
-// are wide then, so that it is read in long pieces of its rows.
+// With few rows of a, each element of b is used only a few times, so reading b from memory
+// dominates. Blocks are wide then, so that b is read in long pieces of its rows.
 static void thin_or_packed(Lower *l, Dot *d, IrBuilder *b, Dot *thin, IrValue *inside) {
     IrValue *few = ir_binary(b, IR_LE, d->row_end, lower_i64(b, thin->form.block.rows));
     IrValue *condition = lower_and(b, inside, few);
@@ -103,7 +103,7 @@ static bool same_extent(const IrDim *a, const IrDim *b) {
     return a->extent == b->extent && (a->extent || a->value == b->value);
 }
 
-// After how many steps along k both operands are 0 for good: an i64. NULL: never, or not known.
+// The number of steps along k after which both operands stay 0: an i64. NULL: never, or unknown.
 static IrValue *room_along_k(Lower *l, const Dot *d, IrBuilder *b) {
     DotWay ways[2];
     if (!dot_find_ways(l->scratch, d->op, ways)) return NULL;
@@ -115,7 +115,7 @@ static IrValue *room_along_k(Lower *l, const Dot *d, IrBuilder *b) {
     return inside ? NULL : access_room(l, b, ways[0].load, ways[0].dim);
 }
 
-// Past what both operands have, whole turns of the loop are left out.
+// Whole iterations beyond the ends of both operands are left out.
 static IrValue *depth_of(Lower *l, const Dot *d, IrBuilder *b) {
     IrValue *whole = lower_i64(b, d->form.k), *room = room_along_k(l, d, b);
     if (!room) return whole;

@@ -1,22 +1,22 @@
-// Products: what dot.c, pack.c and micro.c share.
+// Products: declarations that dot.c, pack.c and micro.c share.
 //
 //     for panel of columns …                      dot.c
 //         for block of rows …
-//             accumulators = the block of acc      micro.c: as many as registers hold
+//             accumulators = the block of acc      micro.c: as many as fit in registers
 //             for k …: row of b, times elements of a, are added
 //             result's block = accumulators
 //
-// a lies with its rows (or its columns) one after the other, at distances known here; b lies in
-// panels of as many columns as a block has, or in its rows where that is dear (pack.c).
-// Invariants: elements of a and b beyond their views are 0 in memory, as their pads are; rows
-// beyond `row_end` and columns beyond `column_end` may hold anything. Ownership: as lower.h.
+// a has its rows (or its columns) one after the other, at known distances. b is in panels with
+// as many columns as a block has, or in place if copying it is expensive (pack.c). Invariants:
+// elements of a and b outside of their views are 0 in memory, like their padding; rows beyond
+// `row_end` and columns beyond `column_end` may hold anything. Ownership: as lower.h.
 #ifndef TILEC_PASSES_CPU_EMIT_DOT_H
 #define TILEC_PASSES_CPU_EMIT_DOT_H
 
 #include "passes/cpu/dot_form.h"
 #include "passes/cpu/emit/lower.h"
 
-// An operand in memory. Element (i, k) of a lies at i * across + k * step; a block of b's columns
+// An operand in memory. Element (i, k) of a is at i * across + k * step; a block of b's columns
 // from j on begins at j * across, its row k at k * step.
 typedef struct DotOperand {
     IrValue *data;
@@ -41,21 +41,21 @@ static inline IrValue *dot_shuffle(Lower *l, IrBuilder *b, IrValue *x, IrValue *
     ir_attr_set_ints(op, IR_ATTR_LANES, count, from);
     return ir_result(op, 0);
 }
-// A vector of neighbours; of one lane: a scalar.
+// Loads a vector of neighbours; a scalar for one lane.
 IrValue *dot_load(Lower *l, IrBuilder *b, IrValue *pointer, uint32_t lanes);
 void dot_store(IrBuilder *b, IrValue *pointer, IrValue *x);
 // Scratch memory for `count` elements.
 IrValue *dot_scratch(Lower *l, Dtype elem, uint64_t count);
 
-// pack.c: the operands go where the product's loops want them; at the builder.
+// pack.c: puts the operands into the layout of the product's loops, at the builder.
 void dot_pack_a(Lower *l, Dot *d, IrBuilder *b);
 void dot_pack_b(Lower *l, Dot *d, IrBuilder *b);
-// Whether b's rows can be read where they lie, if all of them are inside (NULL: they are).
+// Can b's rows be read in place if all of them are inside (NULL: they are)?
 bool dot_b_in_place(Lower *l, const Dot *d, IrBuilder *b, DotOperand *there, IrValue **inside);
 
-// micro.c: what `flipped` adds to the columns of a block, which begin at j.
+// micro.c: the sums that `flipped` adds to the columns of a block, which begin at j.
 void dot_find_shift(Lower *l, Dot *d, IrBuilder *b, IrValue *j);
-// One block, of `rows` rows from row i and column j on.
+// Emits one block: `rows` rows from row i, from column j on.
 void dot_block(Lower *l, const Dot *d, IrBuilder *b, IrValue *i, IrValue *j, uint32_t rows);
 
 #endif

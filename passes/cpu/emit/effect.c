@@ -25,7 +25,7 @@ static void lower_print(Lower *l, IrOp *op) {
     }
     IrOp *made = ir_op(&b, IR_VEC_PRINT, op->operand_count, pointers, 0, NULL, 0, NULL);
     const IrAttr *texts = ir_attr(op, IR_ATTR_TEXTS);
-    // One before each value and one at the end.
+    // One text comes before each value and one at the end.
     uint32_t count = op->operand_count + 1;
     if (texts->u.texts.count > count) count = texts->u.texts.count;
     Str *all = arena_new(l->scratch, Str, count);
@@ -40,8 +40,8 @@ static void lower_print(Lower *l, IrOp *op) {
 
 typedef struct AtomicLoop {
     IrOp *op;
-    TileBuffer old;   // of the old values; id 0: nobody wants them
-    IrValue *single;  // of one element: the old value
+    TileBuffer old;   // buffer of the old values; id 0: they are unused
+    IrValue *single;  // for one element: the old value
 } AtomicLoop;
 
 static IrValue *element_of(Lower *l, Nest *nest, IrValue *x, LanePlace place) {

@@ -1,4 +1,4 @@
-// From where to where all accesses of a loop of lanes are inside of their views.
+// The range in which all accesses of a lane loop are inside of their views.
 #include "passes/cpu/emit/terms.h"
 #include "passes/cpu/emit/transpose.h"
 

@@ -17,7 +17,7 @@ static bool nest_writes(const Lower *l) {
 
 // ---- roots --------------------------------------------------------------------------------------
 
-// The nest of the next root that the op makes; one that names none has a nest of its own.
+// The nest of the next root of the op; if the op names none, the root gets a nest of its own.
 static uint32_t next_nest(Lower *l, const IrOp *op) {
     const IrNests *nests = ir_nests(op);
     if (l->rooted != op) l->rooted = op, l->roots = 0;
@@ -31,7 +31,7 @@ static void add_root(Lower *l, const Root *root, const IrType *shape, int axis, 
     nest_add(l, root, shape, axis, number);
 }
 
-// The value is copied to a buffer that `op` wants it in.
+// Copies the value to a buffer for `op`.
 static void copy_to(Lower *l, const IrOp *op, IrValue *value, TileBuffer buffer) {
     Root root = {.kind = ROOT_BUFFER, .value = value, .buffer = buffer};
     add_root(l, &root, value->type, -1, next_nest(l, op));
@@ -65,7 +65,7 @@ static NestValue element_of(Lower *l, Nest *nest, IrOp *op, uint32_t result) {
     return value_at(l, nest, ir_operand(op, 0), at);
 }
 
-// One element of a view or a tile: at once, and a scalar from then on.
+// One element of a view or a tile is computed at once and is a scalar from then on.
 static void lower_element(Lower *l, IrOp *op) {
     if (!op_is_view_access(op) || waits(l, op) || nest_writes(l)) nest_flush(l);
     Nest nest = {.axis = -1, .lane = -1, .lanes = 1};
@@ -112,7 +112,7 @@ static void lower_whole(Lower *l, IrOp *op) {
     l->nest_number++;
 }
 
-// ---- control flow: carried tiles live in one buffer each ----------------------------------------
+// ---- control flow: each carried tile has one buffer ---------------------------------------------
 
 static void lower_block(Lower *l, IrBlock *block);
 
@@ -125,8 +125,8 @@ static void put_in(Lower *l, const IrOp *op, IrValue *value, TileBuffer buffer) 
     if (!(t->in_memory && t->buffer.id == buffer.id)) copy_to(l, op, value, buffer);
 }
 
-// What a region yields goes to the buffers of what it is carried as (`carried`: the region's
-// arguments; NULL for an `if`).
+// The values that a region yields go to the buffers of the tiles that carry them (`carried`: the
+// region's arguments; NULL for an `if`).
 typedef struct Yields {
     IrOp *yield;
     uint32_t count;
@@ -134,7 +134,7 @@ typedef struct Yields {
     const TileBuffer *buffers;
 } Yields;
 
-// One that is another carried tile (they change places) is copied aside first.
+// If the value is another carried tile (a swap), it is copied to a spare buffer first.
 static TileBuffer set_aside(Lower *l, const Yields *y, uint32_t i) {
     IrValue *value = ir_operand(y->yield, i);
     for (uint32_t k = 0; y->carried && k < y->count; k++) {
@@ -248,7 +248,7 @@ static void lower_block(Lower *l, IrBlock *block) {
     l->here = block->last;
 }
 
-// ---- what the plan says -------------------------------------------------------------------------
+// ---- reading the plan ---------------------------------------------------------------------------
 
 static void in_memory(Lower *l, const IrValue *value) {
     if (cpu_is_tile(value)) lower_tile(l, value)->in_memory = true;
@@ -292,7 +292,7 @@ static void mark_needed(Lower *l, const IrBlock *block, bool *needed) {
     }
 }
 
-// A plan that a person wrote may lack what an op must have in memory.
+// A hand-written plan may lack a buffer that an op needs.
 static bool is_complete(Lower *l, const IrBlock *block, const bool *needed, Diags *diags) {
     IR_EACH_OP(op, block) {
         bool made = !is_on_demand(l, op);
@@ -312,7 +312,7 @@ static bool is_complete(Lower *l, const IrBlock *block, const bool *needed, Diag
     return true;
 }
 
-// ---- what is left of tiles goes -----------------------------------------------------------------
+// ---- removing tiles -----------------------------------------------------------------------------
 
 static void drop_uses(IrOp *op) {
     ir_set_nests(op, 0, NULL);
@@ -357,16 +357,16 @@ static void clean_up(Lower *l) {
 
 // ---- runs of programs ---------------------------------------------------------------------------
 
-// Which dimension of the grid begins at the index: it is program(g) * width.
+// The dimension of the grid in the index, which is program(g) * width.
 static int64_t grid_dim_of(const IrValue *index) {
     for (uint32_t i = 0; index->def && index->def->code == IR_MUL && i < 2; i++) {
         const IrOp *factor = ir_operand(index->def, i)->def;
         if (factor && factor->code == IR_PROGRAM) return ir_attr_int(factor, IR_ATTR_DIM);
     }
-    UNREACHABLE("spans along an index that is no program's");
+    UNREACHABLE("spans along an index that is not a program's");
 }
 
-// The elements of all programs of a run: there once for each dimension of the grid.
+// The elements of all programs of a run; computed once for each dimension of the grid.
 static IrValue *elements_of_run(IrBlock *body, int64_t grid_dim, int64_t width) {
     IrOp *span = body->first;
     while (span->code != IR_CPU_SPAN || ir_attr_int(span, IR_ATTR_DIM) != grid_dim)

@@ -1,4 +1,4 @@
-// What a nest has computed: one memo for each tile and place.
+// Values that a nest has computed: one memo for each tile and place.
 #include "passes/cpu/emit/lower.h"
 
 static bool same_coord(Coord a, Coord b) {
@@ -13,7 +13,7 @@ static bool same_place(const IrType *t, LanePlace a, LanePlace b) {
     return true;
 }
 
-// The tile's last memo of this nest: index + 1, or 0. What `memo` says may be of another nest.
+// The tile's last memo in this nest: index + 1, or 0. The state's `memo` may be of another nest.
 static uint32_t last_memo(Lower *l, const Nest *nest, const IrValue *tile) {
     uint32_t last = lower_tile(l, tile)->memo;
     bool here = last && last <= nest->memo.count && nest->memo.data[last - 1].tile == tile;
@@ -50,7 +50,7 @@ void value_forget(Lower *l, Nest *nest, bool (*stays)(const Nest *nest, const Va
     }
 }
 
-// The vector that holds just the lanes that are wanted; NULL: there is none.
+// The vector that holds exactly the lanes of the place; NULL: none.
 IrValue *value_in_register(Lower *l, const Nest *nest, const IrValue *tile, LanePlace place) {
     IrValue *vector = lower_tile(l, tile)->vector;
     if (!vector || nest->lanes != vector->type->count) return NULL;

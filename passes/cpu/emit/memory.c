@@ -1,4 +1,4 @@
-// Loads and stores of lanes, and the arithmetic of where they lie.
+// Loads and stores of lanes, and the arithmetic of their addresses.
 #include "passes/cpu/emit/access.h"
 
 static bool is_one(const IrValue *v) {

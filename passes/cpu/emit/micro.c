@@ -1,4 +1,4 @@
-// One block of a product: accumulators as carried vectors, the loop along k inside.
+// One block of a product: its accumulators are vectors that the loop along k carries.
 #include "passes/cpu/emit/dot.h"
 
 enum { MAX_BLOCK = 64 };
@@ -27,12 +27,12 @@ static IrValue *converted(IrBuilder *b, IrValue *x, Dtype to) {
     return x->type->elem == to ? x : ir_cast(b, x, to, true);
 }
 
-// The place of the block in acc or the result.
+// The address of the block in acc or the result.
 static IrValue *corner(const Dot *d, IrBuilder *b, TileBuffer buffer, IrValue *i, IrValue *j) {
     uint32_t row = buffer.type->rank - 2;
     IrValue *linear = lower_mul(b, i, lower_i64(b, buffer.step[row]));
     if (d->item) linear = lower_add(b, linear, lower_mul(b, d->item, lower_i64(b, buffer.step[0])));
-    CHECK(buffer.step[row + 1] == 1, "an accumulator whose rows are no rows");
+    CHECK(buffer.step[row + 1] == 1, "an accumulator whose rows are not contiguous");
     return ir_ptr_add(b, buffer.data, lower_add(b, linear, j));
 }
 
@@ -75,7 +75,7 @@ static void store_block(const Dot *d, IrBuilder *b, IrValue *i, IrValue *j, uint
 
 // ---- a step -------------------------------------------------------------------------------------
 
-// A group of a's neighbours along k, repeated in every lane.
+// Broadcasts a group of a's neighbours along k to all lanes.
 static IrValue *spread(Lower *l, const Dot *d, IrBuilder *b, IrValue *pointer) {
     uint32_t lanes = d->form.block.lanes, group = d->form.group;
     IrValue *x = dot_load(l, b, pointer, group);
@@ -87,7 +87,7 @@ static IrValue *spread(Lower *l, const Dot *d, IrBuilder *b, IrValue *pointer) {
 }
 
 static IrValue *add_groups(const Dot *d, IrBuilder *b, IrValue *sum, IrValue *x, IrValue *y) {
-    // Of four bytes the unsigned ones come first.
+    // The instruction for four bytes takes the unsigned ones first.
     bool swap = d->form.group == 4 && y->type->elem == DTYPE_U8;
     IrValue *operands[3] = {sum, swap ? y : x, swap ? x : y};
     IrOpcode code = d->form.group == 2 ? IR_VEC_DOT2 : IR_CPU_DOT4;
@@ -124,7 +124,7 @@ static void step(Lower *l, const Dot *d, IrBuilder *b, IrValue *a, IrValue *row,
     }
 }
 
-// All of k in tile registers.
+// Computes the block in tile registers, for all of k.
 static void tiles_block(const Dot *d, IrBuilder *b, IrValue *i, IrValue *j, uint32_t rows) {
     uint32_t row = d->result.type->rank - 2;
     bool acc = d->acc.id != 0;
@@ -153,7 +153,7 @@ void dot_block(Lower *l, const Dot *d, IrBuilder *b, IrValue *i, IrValue *j, uin
     if (d->form.flipped) take_shift(d, b, rows, sums);
     IrValue *a = ir_ptr_add(b, d->a.data, lower_mul(b, i, d->a.across));
     IrValue *panel = ir_ptr_add(b, d->b.data, lower_mul(b, j, d->b.across));
-    // A loop's own arithmetic takes the place of a product now and then: less often so.
+    // Several steps for each iteration: otherwise the loop's own arithmetic displaces products.
     uint32_t times = dot_steps(&d->form);
     IrOp *loop = lower_for(b, lower_i64(b, 0), d->depth_end, d->form.group * times, count, sums);
     IrBlock *body = loop->regions[0];
@@ -173,7 +173,7 @@ void dot_block(Lower *l, const Dot *d, IrBuilder *b, IrValue *i, IrValue *j, uin
     store_block(d, b, i, j, rows, loop);
 }
 
-// Bytes of a that went by 128 are as a row of 128 (of signed ones: -128) more.
+// Shifting a's bytes by 128 adds the same sums as one more row of a, all 128 (signed: -128).
 void dot_find_shift(Lower *l, Dot *d, IrBuilder *b, IrValue *j) {
     DotBlock block = d->form.block;
     IrValue *sums[DOT_MAX_VECTORS];

@@ -1,15 +1,15 @@
 // A nest of loops over one shape: outer dimensions one by one, the lanes' dimension in vectors, the
-// axis of a reduction innermost when it is not the lanes'.
+// axis of a reduction innermost unless it is the lanes' dimension.
 //
 //     for row …                       depth 1
 //         for lanes 0 … interior      depth 2: all accesses known to be inside
 //             (for k along the axis)  depth 3
 //         for lanes interior … end    depth 2 again: accesses with masks
 //
-// What does not depend on a loop is computed before it: each value goes to the shallowest depth at
-// which its coordinates are known. Invariants: lanes divide the dimension, both being powers of
-// two; within one iteration all roots' values are computed before any is stored, so that a root may
-// write where another one reads at the same place.
+// A value that does not depend on a loop is computed before it: each value goes to the shallowest
+// depth at which its coordinates are known. Invariants: lanes divide the dimension, as both are
+// powers of two; within one iteration all roots' values are computed before any is stored, so that
+// a root may write memory that another one reads at the same place.
 #include <string.h>
 
 #include "passes/cpu/emit/survey.h"
@@ -45,7 +45,7 @@ static const IrType *element_type(const Root *root) {
     return t;
 }
 
-// Narrow floats are computed in f32, but moved as they are.
+// Narrow floats are computed in f32, but moved unconverted.
 static uint32_t largest_element(const Nest *nest, bool computed) {
     uint32_t size = 1;
     for (size_t i = 0; i < nest->roots.count; i++) {
@@ -78,7 +78,7 @@ static uint32_t choose_lanes(const Lower *l, const Nest *nest) {
 
 // ---- loops --------------------------------------------------------------------------------------
 
-// Opens a loop at the end of the block that is open; `tail` goes on after it.
+// Opens a loop at the end of the open block; `tail` continues after it.
 static IrOp *open_loop(Nest *nest, IrBuilder *tail, uint32_t dim, IrValue *lo, IrValue *hi,
                        int64_t step, uint32_t carried, IrValue *const *init) {
     IrOp *loop = lower_for(tail, lo, hi, step, carried, init);
@@ -196,8 +196,8 @@ static void emit_body(Lower *l, Nest *nest) {
     }
 }
 
-// The body for each coordinate of the side in turn. What is turned is loaded for all of them before
-// the first one stores: more of a program's order is kept so, not less.
+// Emits the body for each coordinate of the side. Transposed loads read all coordinates before the
+// first store; this keeps more of the program's order, not less.
 static void emit_square(Lower *l, Nest *nest) {
     uint32_t side = (uint32_t)nest->side;
     IrValue *base = nest->variable[side];
@@ -227,7 +227,7 @@ static void emit_axis_loop(Lower *l, Nest *nest) {
     CarriedValues next = take_accumulators(l, nest);
     close_loop(l, nest, nest_builder(nest, nest->depth), next.count, next.value);
     put_results(l, nest, loop, 0);
-    // What follows stands after the loop.
+    // Code that follows goes after the loop.
     nest->builder[nest->depth] = tail;
     end_reductions(l, nest, nest_place(nest));
 }
@@ -247,10 +247,11 @@ static void emit_in_lanes(Lower *l, Nest *nest) {
     if (ends_here) end_reductions(l, nest, nest_place(nest));
 }
 
-// Past the end of all views every lane has the same value: the pads'. Once a whole vector of them
-// has left the accumulators as they were, so will all that follow: the loop may end.
+// Beyond the end of all views every lane has the same value, that of the padding. Once a whole
+// vector of these lanes has left the accumulators unchanged, all later ones will do so, too: the
+// loop may end.
 typedef struct LaneRest {
-    IrValue *end;  // from this lane coordinate on nothing is inside; NULL: no such end is known
+    IrValue *end;  // no lane is inside from this lane coordinate on; NULL: unknown
 } LaneRest;
 
 static IrValue *as_bits(IrBuilder *b, IrValue *x) {
@@ -304,7 +305,7 @@ static void emit_lane_loop(Lower *l, Nest *nest, IrBuilder *tail, IrValue *lo, I
 
 // ---- how far the loops run ----------------------------------------------------------------------
 
-// The view's dimension that a dimension of the selection is.
+// The view's dimension for a dimension of the selection.
 static uint32_t selected_dim(const IrOp *op, uint32_t dim) {
     const IrAttr *select = ir_attr(op, IR_ATTR_SELECT);
     uint32_t at = 0;
@@ -313,7 +314,7 @@ static uint32_t selected_dim(const IrOp *op, uint32_t dim) {
     return select->u.ints.count;
 }
 
-// Elements of a store along a dimension that may lie inside its view; NULL: all.
+// The number of elements of a store along a dimension that may be inside its view; NULL: all.
 static IrValue *store_limit(Lower *l, IrBuilder *b, const IrOp *op, uint32_t dim) {
     if (op->code != IR_VIEW_STORE) return NULL;
     const IrAttr *select = ir_attr(op, IR_ATTR_SELECT), *inside = ir_attr(op, IR_ATTR_INSIDE);
@@ -342,7 +343,8 @@ static IrValue *root_limit(Lower *l, IrBuilder *b, const Root *root, uint32_t di
     return NULL;
 }
 
-// Of the elements along a dimension, those of the programs of this run: nobody's need goes farther.
+// The number of elements along a dimension that belong to the programs of this run: no more are
+// needed.
 static IrValue *span_limit(Lower *l, const Nest *nest, uint32_t dim) {
     for (size_t i = 0; i < nest->roots.count; i++) {
         const IrOp *op = nest->roots.data[i].op;
@@ -355,7 +357,8 @@ static IrValue *span_limit(Lower *l, const Nest *nest, uint32_t dim) {
     return NULL;
 }
 
-// Where the loop along a dimension may end: the farthest that any root needs. NULL: the whole.
+// Where the loop along a dimension may end: the largest limit of all roots. NULL: at the full
+// extent.
 static IrValue *nest_limit(Lower *l, Nest *nest, uint32_t dim) {
     IrBuilder *b = nest_builder(nest, 0);
     IrValue *limit = nest->pack ? nest->pack->limit[dim] : NULL;
@@ -375,7 +378,7 @@ static IrValue *round_down(IrBuilder *b, IrValue *x, int64_t step) {
     return ir_binary(b, IR_AND, x, lower_i64(b, -step));
 }
 
-// Where the rest begins, if all lanes there are alike and nobody needs buffers that far.
+// Where lanes begin that all have the same value, if no root needs buffers from there on.
 static LaneRest find_rest(Lower *l, Nest *nest, const Interior *in, uint32_t lane) {
     LaneRest rest = {in->farthest};
     if (nest->survey.lanes_differ || !along_lanes(nest)) return (LaneRest){NULL};
@@ -414,13 +417,14 @@ static void emit_edge_of_squares(Lower *l, Nest *nest, IrBuilder *tail, IrValue 
     nest->sides = sides;
 }
 
-// One vector is the whole row: no loop, and masks wherever an access may be outside.
+// Does one vector cover the whole row? Then there is no loop, and accesses that may be outside have
+// masks.
 static bool is_once(const Lower *l, const Nest *nest) {
     return nest->lane >= 0 && nest->lanes == nest->shape[nest->lane] && l->machine->masks &&
            nest->lanes > 1 && nest->sides <= 1 && !nest->pack && !has_axis_loop(nest);
 }
 
-// Not even loops around it: what it computes stays in registers for the nests that follow.
+// Are there no loops around it either? Then its values stay in registers for the nests that follow.
 static bool is_straight(const Lower *l, const Nest *nest) {
     for (uint32_t d = 0; d < nest->rank; d++)
         if ((int)d != nest->lane && nest->shape[d] > 1) return false;
@@ -522,7 +526,8 @@ static void keep_early(Lower *l, Nest *nest) {
 static void emit(Lower *l, Nest *nest) {
     choose_order(nest);
     nest->depth = 0;
-    // Lanes first as many as can be, so that all that may move does; then as many as chosen.
+    // First with as many lanes as possible, so that all values that may move do; then with the
+    // chosen number.
     nest->lanes = nest->lane >= 0 ? nest->shape[nest->lane] : 1;
     survey(l, nest);
     nest->lanes = choose_lanes(l, nest);

@@ -13,10 +13,10 @@ IrValue *dot_scratch(Lower *l, Dtype elem, uint64_t count) {
 
 static uint32_t at_most(uint32_t x, uint32_t limit) { return x < limit ? x : limit; }
 
-// ---- how an operand lies in memory --------------------------------------------------------------
+// ---- the layout of an operand in memory ---------------------------------------------------------
 
-// Does the tile's memory run along its last dimension but one? Looks through conversions and
-// permutations for the load.
+// Are the tile's neighbours in memory along its last dimension but one? Looks for the load through
+// conversions and permutations.
 static bool runs_across(Lower *l, const IrValue *tile) {
     uint32_t last = tile->type->rank - 1, dim = last;
     for (const IrOp *op = tile->def; op; op = ir_operand(op, 0)->def) {
@@ -39,13 +39,13 @@ static bool runs_across(Lower *l, const IrValue *tile) {
 
 // ---- copying ------------------------------------------------------------------------------------
 
-// A copy of a tile's matrix: coordinate 0 goes by `step[0]`, coordinate 1 by `step[1]`; the lanes'
-// elements are neighbours.
+// A copy of a tile's matrix: coordinate 0 has the stride `step[0]`, coordinate 1 `step[1]`; the
+// lanes' elements are neighbours.
 typedef struct MatrixCopy {
     IrValue *to;
-    bool flip;  // bytes go by 128
+    bool flip;  // bytes are shifted by 128
     int64_t step[2];
-    LanePlace place;  // of the two coordinates in the nest
+    LanePlace place;  // the two coordinates, in loops of the nest
 } MatrixCopy;
 
 static IrValue *flip_bytes(IrBuilder *b, IrValue *x, Dtype to) {
@@ -71,8 +71,8 @@ static void store_copy(Lower *l, Nest *nest, NestValue x, void *user) {
 
 typedef struct DotMatrix {
     IrValue *tile;
-    IrValue *item;      // of the batch; NULL
-    IrValue *limit[2];  // NULL: the whole
+    IrValue *item;      // of the batch; NULL: none
+    IrValue *limit[2];  // NULL: no limit
     uint32_t lane;      // the coordinate that is packed in vectors
     uint32_t lanes;
     bool flip;
@@ -97,7 +97,7 @@ static void copy_as_known(Lower *l, const IrBuilder *b, const DotMatrix *m, IrVa
     nest_pack(l, b, &pack);
 }
 
-// The load that the tile is, converted or turned; NULL: it is something else.
+// The load that the tile comes from, possibly converted or permuted; NULL: it comes from elsewhere.
 static const IrOp *load_of(Lower *l, const IrValue *tile) {
     for (const IrOp *op = tile->def; op; op = ir_operand(op, 0)->def) {
         if (lower_tile(l, &op->results[0])->in_memory) return NULL;
@@ -108,8 +108,8 @@ static const IrOp *load_of(Lower *l, const IrValue *tile) {
     return NULL;
 }
 
-// A view of unknown strides that is a matrix: its elements may be neighbours along either of its
-// last dimensions.
+// The view that the tile is loaded from, if it may be a matrix and its strides are unknown:
+// neighbours may be along either of its last dimensions.
 static IrValue *unknown_matrix(Lower *l, const IrValue *tile) {
     const IrOp *load = load_of(l, tile);
     IrValue *view = load ? ir_operand(load, 0) : NULL;
@@ -161,7 +161,7 @@ static uint32_t copy_lanes(const Lower *l, const IrValue *tile, Dtype part, uint
 
 // ---- in place -----------------------------------------------------------------------------------
 
-// An operand that lies in a buffer, as it is wanted.
+// Is the operand in a buffer already, with the right type?
 static bool lies_ready(Lower *l, const IrValue *tile, Dtype part) {
     const TileState *t = lower_tile(l, tile);
     return t->in_memory && !t->pending && tile->type->elem == part;
@@ -179,31 +179,31 @@ static DotOperand buffer_operand(Lower *l, const Dot *d, IrBuilder *b, const IrV
 
 // ---- a ------------------------------------------------------------------------------------------
 
-// Rows that are a large power of two apart would share the places of a cache.
+// Rows at a distance of a large power of two would map to the same cache sets.
 static int64_t step_along(Dtype part, uint32_t depth) {
     int64_t size = (int64_t)dtype_size(part), bytes = size * depth;
     return bytes < TUNE_FAR_ROWS_BYTES ? depth : (bytes + CPU_LINE_BYTES) / size;
 }
 
-// Rows as they are wanted, in memory.
+// Are the rows in a view already, with the right type?
 static bool rows_lie_there(Lower *l, const Dot *d, const IrValue *tile, Dtype part) {
     return !d->item && tile->def && tile->type->elem == part && !lower_tile(l, tile)->in_memory &&
            access_is_whole(l, tile->def);
 }
 
-// Neighbouring rows, `step` elements from one to the next.
+// Neighbouring rows, at a distance of `step` elements.
 typedef struct DotRows {
     IrValue *data, *step;
 } DotRows;
 
-// Rows that are a multiple of pages apart share the places of a cache.
+// Rows at a distance of whole pages map to the same cache sets.
 static IrValue *are_apart(IrBuilder *b, IrValue *step, Dtype part) {
     IrValue *rest =
         ir_binary(b, IR_AND, step, lower_i64(b, TUNE_PAGE_BYTES / (int64_t)dtype_size(part) - 1));
     return ir_binary(b, IR_NE, rest, lower_i64(b, 0));
 }
 
-// Where they are if all of them are inside, else a copy of them. `again`: they are read often.
+// The rows in place if all of them are inside, otherwise a copy. `again`: they are read often.
 static DotRows rows_there_or_copy(Lower *l, IrBuilder *b, const DotMatrix *m, IrValue *to,
                                   int64_t step, bool again) {
     WholeMatrix whole = access_whole(l, b, m->tile->def);
@@ -221,7 +221,7 @@ static DotRows rows_there_or_copy(Lower *l, IrBuilder *b, const DotMatrix *m, Ir
     return (DotRows){ir_result(op, 0), ir_result(op, 1)};
 }
 
-// Tile registers read rows of any distance.
+// Tile registers can read rows at any distance.
 static void rows_for_tiles(Lower *l, Dot *d, IrBuilder *b, IrValue *tile) {
     DotMatrix m = {.tile = tile, .limit = {d->row_end, d->depth_end}, .lane = 1};
     m.lanes = copy_lanes(l, tile, d->form.part_a, d->form.k);
@@ -280,12 +280,12 @@ bool dot_b_in_place(Lower *l, const Dot *d, IrBuilder *b, DotOperand *there, IrV
     return true;
 }
 
-// Rows so close that the tile is half of what lies between its ends are as good as a copy of it.
+// Rows are close if the tile fills at least half of its memory range: a copy would not be better.
 static IrValue *are_close(IrBuilder *b, IrValue *step, uint32_t extent) {
     return ir_binary(b, IR_LE, step, lower_i64(b, TUNE_CLOSE_ROWS * (int64_t)extent));
 }
 
-// Few rows of a do not pay for a copy.
+// With few rows of a, a copy of b does not pay.
 static void b_in_place_or_panels(Lower *l, Dot *d, IrBuilder *b, IrValue *panels) {
     DotOperand place;
     IrValue *inside;
@@ -307,7 +307,7 @@ static void b_in_place_or_panels(Lower *l, Dot *d, IrBuilder *b, IrValue *panels
     d->b = (DotOperand){ir_result(op, 0), ir_result(op, 1), ir_result(op, 2)};
 }
 
-// Rows of b one after the other, as they are.
+// The rows of b one after the other, not in panels.
 static DotOperand rows_of_b(Lower *l, Dot *d, IrBuilder *b) {
     IrValue *tile = ir_operand(d->op, 1);
     if (lies_ready(l, tile, d->form.part_b)) return buffer_operand(l, d, b, tile, 1);
@@ -331,7 +331,7 @@ static IrBuilder open_for(IrBuilder *b, IrValue *end, int64_t step, IrValue **va
     return inside;
 }
 
-// Groups of neighbours along k come together: row r of the group goes to every group-th place.
+// Interleaves the rows of a group along k: element i of row r goes to place i * group + r.
 static void weave(Lower *l, const Dot *d, IrBuilder *b, IrValue *from, IrValue *step, IrValue *to) {
     uint32_t lanes = d->form.block.lanes, count = lanes;
     IrValue *row[4];
@@ -340,7 +340,7 @@ static void weave(Lower *l, const Dot *d, IrBuilder *b, IrValue *from, IrValue *
         row[r] = dot_load(l, b, ir_ptr_add(b, from, by), lanes);
     }
     int64_t *places = arena_new(l->scratch, int64_t, (size_t)lanes * d->form.group);
-    // Rows 0 and 2, 1 and 3 first, so that the last step puts neighbours side by side.
+    // Rows 0 and 2, 1 and 3 first, so that the last step makes neighbours adjacent.
     for (uint32_t width = d->form.group / 2; width >= 1; width /= 2) {
         for (uint32_t i = 0; i < count; i++) {
             places[2 * i] = i;
@@ -370,9 +370,9 @@ static void woven_panels(Lower *l, Dot *d, IrBuilder *b, DotOperand rows, IrValu
     ir_yield(&outer, 0, NULL);
 }
 
-// ---- b turned: its columns are neighbours in memory ------------------------------------------
+// ---- b transposed: neighbours in memory are along its columns -----------------------------------
 
-// Columns, `step` elements apart, become panels.
+// Copies columns, which are `step` elements apart, into panels.
 static void turned_panels(Lower *l, Dot *d, IrBuilder *b, IrValue *columns, IrValue *step,
                           IrValue *panels) {
     enum { MOST = 64 };
@@ -404,7 +404,7 @@ static bool turns_in_squares(const Dot *d) {
     return d->form.block.lanes > 1 && d->form.k >= d->form.block.lanes * d->form.group;
 }
 
-// Where the columns were copied to, or where they lie.
+// The columns, copied or in place.
 typedef struct DotColumns {
     IrValue *data, *step;
 } DotColumns;
@@ -419,7 +419,7 @@ static DotColumns copy_columns(Lower *l, const Dot *d, IrBuilder *b, IrValue *to
     return (DotColumns){to, lower_i64(b, step)};
 }
 
-// The load whose rows are the tile's columns, as they are wanted; NULL: there is none.
+// The load whose rows are the tile's columns, with the right type; NULL: there is none.
 static IrOp *load_of_columns(Lower *l, const Dot *d) {
     const IrValue *tile = ir_operand(d->op, 1);
     IrOp *turn = tile->def, *load;

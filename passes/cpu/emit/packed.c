@@ -1,9 +1,9 @@
-// The elements of i4 and u4 at a place: two in a byte, the first one low.
+// The elements of i4 and u4 at a place: two in a byte, the first one in the low half.
 #include "passes/cpu/emit/access.h"
 
 // ---- loads --------------------------------------------------------------------------------------
 
-// Every second lane of a vector from `first` on.
+// Every second lane of a vector, from `first` on.
 static IrValue *alternate(Lower *l, IrBuilder *b, IrValue *x, uint32_t first) {
     uint32_t half = x->type->count / 2;
     int64_t *lanes = arena_new(l->scratch, int64_t, half);
@@ -81,7 +81,7 @@ static IrValue *low_nibble(IrBuilder *b, IrValue *x) {
     return ir_binary(b, IR_AND, x, like(b, x, 15));
 }
 
-// Two neighbouring elements are a byte.
+// Stores two neighbouring elements as one byte.
 static void store_pairs(Lower *l, IrBuilder *b, IrValue *data, const AccessLanes *lanes,
                         IrValue *x) {
     IrValue *low = low_nibble(b, alternate(l, b, x, 0));
@@ -93,7 +93,7 @@ static void store_pairs(Lower *l, IrBuilder *b, IrValue *data, const AccessLanes
                     false);
 }
 
-// One element, into its half of a byte.
+// Stores one element into its half of a byte.
 static void store_nibble(Lower *l, Nest *nest, IrBuilder *b, IrValue *data,
                          const AccessLanes *lanes, IrValue *x) {
     CHECK(!lanes->vector, "a packed store of scattered elements");

@@ -1,4 +1,4 @@
-// Places in a nest: where its loops are, and which element of an operand an element is made of.
+// Places in a nest: coordinates of its loops, and the element of an operand that an element needs.
 #include "passes/cpu/emit/lower.h"
 
 IrBuilder *nest_builder(Nest *nest, uint8_t depth) { return &nest->builder[depth]; }
@@ -42,7 +42,7 @@ NestValue value_splat(Nest *nest, NestValue x) {
 
 static const Coord zero = {COORD_ZERO, 0, 0, NULL};
 
-// Shapes that differ in extents of 1 only have the same coordinates otherwise.
+// Shapes that differ only in extents of 1 have the same coordinates otherwise.
 bool value_reshape_place(const IrType *from, const IrType *to, LanePlace place, LanePlace *out) {
     uint32_t i = 0;
     *out = (LanePlace){.rank = from->rank};

@@ -1,20 +1,20 @@
-// Asking for the next program's row while this one's is being worked on.
+// Prefetches the next program's row while this program works on its own.
 //
-// Where a nest reads a row that an earlier one has read, the row is in the caches and memory has
-// nothing to do: the second nest asks for the row after it, vector by vector. The row of the next
-// program is then there when its first nest comes by.
+// When a nest reads a row that an earlier nest has read, the row is in the caches and memory is
+// idle, so the second nest prefetches the next program's row, vector by vector. That row is then in
+// the caches when the next program's first nest reads it.
 //
-//     max of x[r, …]               reads from memory, unless it was asked for
-//     sum of exp(x[r, …] - max)    asks for x[r + 1, …]; of a long row, while y comes in here,
-//     y[r, …] = e / sum            this one asks
+//     max of x[r, …]               reads from memory, unless the row was prefetched
+//     sum of exp(x[r, …] - max)    prefetches x[r + 1, …]; for a long row, while y is fetched,
+//     y[r, …] = e / sum            this nest does it
 //
-// Invariants: a hint, which no result depends on. Rows that would not stay in a cache until then
-// are not asked for, but what follows soon in the same row; how long a row is, is known at run time
-// only.
+// Invariants: prefetches are hints on which no result depends. If a row would not stay in a cache
+// until its use, the nest prefetches a short distance ahead in its own row instead; the length of a
+// row is known only at run time.
 #include "passes/cpu/emit/access.h"
 #include "passes/cpu/tuning.h"
 
-// The dimension of the view that the program's number indexes; -1: none.
+// The view's dimension that is indexed by the program's number; -1: none.
 static int row_dim(const IrOp *load) {
     uint32_t start = ir_view_index_start(load->code);
     const IrAttr *select = ir_attr(load, IR_ATTR_SELECT);
@@ -27,7 +27,7 @@ static int row_dim(const IrOp *load) {
     return found;
 }
 
-// Does only one of them happen: in the two branches of a condition?
+// Are they in different branches of a condition, so that only one of them happens?
 static bool exclude(const IrOp *a, const IrOp *b) {
     for (const IrBlock *block = a->block; block->parent; block = block->parent->block) {
         const IrOp *owner = block->parent;
@@ -46,8 +46,8 @@ static RowRead *find_row(Lower *l, const IrOp *load, const IrValue *row) {
     return NULL;
 }
 
-// Is it time to ask? In the nest after the first that reads the row; of short rows at once, for one
-// that is as far as memory takes to answer.
+// Is it time to prefetch? For long rows in the second nest that reads the row; for short rows at
+// once, with a distance that gives memory time to answer.
 static bool is_time(Lower *l, const Nest *nest, const IrOp *load, const IrValue *row) {
     RowRead *known = find_row(l, load, row);
     if (!known) {
@@ -60,12 +60,12 @@ static bool is_time(Lower *l, const Nest *nest, const IrOp *load, const IrValue 
     return true;
 }
 
-// Does the first cache not hold a row as long as this?
+// Is the row too long for the first-level cache?
 static bool is_long(const Lower *l, const Nest *nest, int64_t size) {
     return nest->shape[nest->lane] * size > l->machine->l1_bytes;
 }
 
-// How far the row lies for which there is time, in elements.
+// The distance to prefetch, in elements.
 static IrValue *distance(Lower *l, Nest *nest, IrValue *view, int dim, int64_t size) {
     IrBuilder *top = nest_builder(nest, 0);
     IrValue *step = access_stride(l, top, view, (uint32_t)dim);

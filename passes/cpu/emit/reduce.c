@@ -1,8 +1,8 @@
 // Reductions inside a nest: vectors of accumulators around the loop, halves combined at its end.
 //
-// What is carried for each operand: the value (narrow floats' sums and products in f32); argmin and
-// argmax carry the place as well; with a mask, and for custom combiners, a bool says whether a lane
-// has taken anything.
+// For each operand the loop carries a value (sums and products of narrow floats in f32). argmin and
+// argmax carry the place as well. Masked argmin, argmax and float sums, and custom combiners, carry
+// a bool that says whether a lane has taken any element.
 #include <string.h>
 
 #include "ir/reduce.h"
@@ -13,8 +13,8 @@ typedef struct Reduction {
     IrReduce kind;
     uint32_t count;  // of values
     bool arg, custom;
-    bool has;     // carries whether a lane has taken anything
-    bool vector;  // else scalars
+    bool has;     // carries whether a lane has taken any element
+    bool vector;  // false: scalars
 } Reduction;
 
 static bool is_float(Dtype t) { return dtype_is(t, DTYPE_CLASS_ANYFLOAT); }
@@ -42,7 +42,7 @@ static Dtype carried_elem(const Reduction *r, uint32_t i) {
 
 // ---- one set of values --------------------------------------------------------------------------
 
-// What is carried, or what one step brings: `count` values, perhaps a place, perhaps `has`.
+// The carried values or those of one step: `count` values, perhaps a place, perhaps `has`.
 typedef struct Set {
     IrValue **value;
     IrValue *place;
@@ -61,7 +61,7 @@ static IrValue *number_like(IrBuilder *b, Dtype elem, uint64_t bits, const IrVal
     return ir_const_bits(b, type_like(b->module, elem, like), bits);
 }
 
-// Is x before y: better, or the first NaN?
+// Does x come before y: is it better, or the first NaN?
 static IrValue *before(IrBuilder *b, IrReduce kind, IrValue *x, IrValue *y) {
     bool least = kind == IR_REDUCE_ARGMIN;
     if (x->type->elem == DTYPE_BOOL) {
@@ -79,7 +79,7 @@ static IrValue *choose(IrBuilder *b, IrValue *c, IrValue *x, IrValue *y) {
     return ir_ternary(b, IR_SELECT, c, x, y);
 }
 
-// Two places' best: ties go to the lower place.
+// Combines the best of two places; ties go to the lower place.
 static Set combine_arg(Lower *l, IrBuilder *b, const Reduction *r, const Set *x, const Set *y) {
     IrValue *second = before(b, r->kind, y->value[0], x->value[0]);
     IrValue *first = before(b, r->kind, x->value[0], y->value[0]);
@@ -115,7 +115,7 @@ static IrValue *mapped(const Pairs *map, IrValue *v) {
     return v;
 }
 
-// The combiner's ops on whole vectors: each is elementwise.
+// Emits the combiner's ops on whole vectors; each op is elementwise.
 static void emit_combiner(Lower *l, IrBuilder *b, const IrBlock *block, Pairs *map,
                           const IrValue *like) {
     IR_EACH_OP(op, block) {
@@ -147,7 +147,7 @@ bool reduce_needs_scalars(const IrOp *op) {
     return op && op->code == IR_REDUCE && op->region_count && !reduce_is_straight(op->regions[0]);
 }
 
-// Scalars with control flow: a copy of the region.
+// A combiner on scalars with control flow: copies the region.
 static void clone_combiner(Lower *l, IrBuilder *b, const IrBlock *block, Pairs *map,
                            IrValue **yielded) {
     Map names = {0};
@@ -182,7 +182,7 @@ void reduce_call_combiner(Lower *l, IrBuilder *b, const IrBlock *block, IrValue 
         out[i] = as_lanes(b, mapped(&map, ir_operand(block->last, i)), x[0]);
 }
 
-// x first, then y; either may have nothing.
+// x comes before y; either may have taken no element.
 static Set combine_custom(Lower *l, IrBuilder *b, const Reduction *r, const Set *x, const Set *y) {
     Set s = new_set(l, r);
     reduce_call_combiner(l, b, r->op->regions[0], x->value, y->value, s.value);
@@ -227,8 +227,8 @@ static Set get_set(Lower *l, const Root *root, const Reduction *r) {
     return s;
 }
 
-// Places of lanes before anything is taken: those of the first elements, so that elements which are
-// all as bad as the identity leave the first one's.
+// The lanes' places before any element is taken: those of the first elements, so that if all
+// elements equal the identity, the first one's place is the result.
 static IrValue *first_places(Nest *nest, IrBuilder *b, bool vector) {
     bool lanes = vector && nest->axis == nest->lane;
     if (lanes) return ir_iota(b, nest->lanes);
@@ -268,7 +268,7 @@ static IrValue *place_value(Nest *nest, const Reduction *r) {
     return ir_binary(b, IR_ADD, at, ir_iota(b, nest->lanes));
 }
 
-// In ascending order of places: the first of equals stays by itself.
+// Places come in ascending order, so that the first of equal values is kept.
 static Set step_arg(Lower *l, IrBuilder *b, const Reduction *r, const Set *s, const Set *x) {
     IrValue *take = before(b, r->kind, x->value[0], s->value[0]);
     Set next = new_set(l, r);
@@ -300,7 +300,7 @@ void reduce_step(Lower *l, Nest *nest, Root *root, LanePlace place) {
     if (r.arg) x.place = place_value(nest, &r);
     if (r.has) x.has = mask ? mask : number_like(b, DTYPE_BOOL, 1, x.value[0]);
     Set s = get_set(l, root, &r);
-    bool first = nest->once && !r.arg && !r.has;  // the identity leaves it as it is
+    bool first = nest->once && !r.arg && !r.has;  // the identity would not change it
     s = first ? x : r.arg ? step_arg(l, b, &r, &s, &x) : combine(l, b, &r, &s, &x);
     put_set(l, nest, root, &r, &s);
 }
@@ -321,7 +321,7 @@ static Set halves(Lower *l, IrBuilder *b, const Reduction *r, const Set *s, bool
     return h;
 }
 
-// Of all lanes one scalar each.
+// Reduces each value from all lanes to one scalar.
 static Set across_lanes(Lower *l, IrBuilder *b, const Reduction *r, Set s) {
     while (s.value[0]->type->count > 1) {
         Set low = halves(l, b, r, &s, false), high = halves(l, b, r, &s, true);
@@ -340,8 +340,9 @@ static IrValue *horizontal(IrBuilder *b, IrReduce kind, IrValue *x) {
     return ir_result(op, 0);
 }
 
-// The greatest or least of f32 by integers that order as they do, −0 below +0: a float's max takes
-// three instructions for a NaN and the zeros, an integer's one. NaN is beyond all others.
+// Computes the greatest or least f32 through integers of the same order, with −0 below +0: a
+// float's max takes three instructions because of NaNs and zeros, an integer's max takes one. NaN
+// is beyond all others.
 static IrValue *ordered(IrBuilder *b, IrValue *bits) {
     enum { SIGN = 31 };
     IrValue *sign = ir_binary(b, IR_SHR, bits, ir_const_bits(b, bits->type, SIGN));

@@ -1,4 +1,4 @@
-// Small steps of arithmetic on scalars, loops, and halves of vectors.
+// Arithmetic on scalars, loops, and halves of vectors.
 #include "passes/cpu/emit/lower.h"
 #include "passes/rewrite.h"
 

@@ -1,13 +1,14 @@
-// Scans: lines along an axis, from the first element to the last (or back).
+// Scans: lines along an axis, from the first element to the last (or in reverse).
 //
-// Along an outer axis, and for combiners of one's own, the lanes are neighbouring lines, and the
-// accumulators are carried from place to place. Along the innermost axis built-in kinds take a
-// vector of places at a time: log2 steps of shifted lanes, then what came before is joined to all.
+// Along an outer axis, and for custom combiners, the lanes are neighbouring lines, and the
+// accumulators are carried from place to place. Along the innermost axis, built-in kinds take a
+// vector of places at a time: log2 steps of shifted lanes, then the result of all earlier vectors
+// is joined to each lane.
 //     x        a    b    c    d
 //     step 1   a    ab   bc   cd
 //     step 2   a    ab   abc  abcd
 // Invariants: sums and products of narrow floats are carried in f32 and rounded once for each
-// place; those of integers are exact in any order.
+// place; sums and products of integers are exact in any order.
 #include "ir/reduce.h"
 #include "passes/cpu/emit/lower.h"
 #include "passes/cpu/tuning.h"
@@ -19,7 +20,7 @@ typedef struct ScanLoops {
     uint32_t count;           // of values
     int64_t outer, n, inner;  // of lines; row-major
     uint32_t lanes;           // 1: scalars
-    bool along;               // lanes lie along the axis
+    bool along;               // lanes are along the axis
     TileBuffer *from, *to;
 } ScanLoops;
 
@@ -86,7 +87,7 @@ static void store(const ScanLoops *s, IrBuilder *b, uint32_t i, IrValue *at, IrV
     ir_op(b, x->type->rank ? IR_CPU_STORE : IR_STORE, 3, operands, 0, NULL, 0, NULL);
 }
 
-// The identity that the first place of an exclusive scan shows; -0 is only what sums begin with.
+// The identity in the first place of an exclusive scan: 0 for sums, although they start with -0.
 static IrValue *shown_identity(const ScanLoops *s, IrBuilder *b, const IrType *t) {
     bool zero = s->custom || s->kind == IR_REDUCE_SUM;
     return ir_const_bits(b, t, zero ? 0 : ir_reduce_identity(s->kind, t->elem));
@@ -110,7 +111,7 @@ static IrValue *place_of(const ScanLoops *s, IrBuilder *b, IrValue *base, IrValu
     return lower_add(b, base, lower_mul(b, k, lower_i64(b, s->inner)));
 }
 
-// The first place takes what it has.
+// The first place has only its own element.
 static void begin_lines(Lower *l, const ScanLoops *s, IrBuilder *b, IrValue *base,
                         IrValue **state) {
     IrValue *at = place_of(s, b, base, lower_i64(b, 0));
@@ -119,7 +120,7 @@ static void begin_lines(Lower *l, const ScanLoops *s, IrBuilder *b, IrValue *bas
         IrValue *nothing = shown_identity(s, b, type_of(l, s, s->to[i].type->elem));
         state[i] = x;
         if (!s->custom) {
-            // The first element meets the identity: a NaN becomes the quiet one.
+            // The first element is combined with the identity, so that a NaN becomes the quiet one.
             IrValue *zero = ir_const_bits(b, x->type, ir_reduce_identity(s->kind, x->type->elem));
             join(l, s, b, &zero, &x, &state[i]);
         }
@@ -127,7 +128,7 @@ static void begin_lines(Lower *l, const ScanLoops *s, IrBuilder *b, IrValue *bas
     }
 }
 
-// All places after the first, of as many lines as there are lanes.
+// Scans all places after the first, of as many lines as there are lanes.
 static void scan_lines(Lower *l, const ScanLoops *s, IrBuilder *b, IrValue *base) {
     IrValue **state = arena_new(l->scratch, IrValue *, s->count);
     IrValue **x = arena_new(l->scratch, IrValue *, s->count);
@@ -148,7 +149,7 @@ static void scan_lines(Lower *l, const ScanLoops *s, IrBuilder *b, IrValue *base
 
 // ---- a vector of places at a time ---------------------------------------------------------------
 
-// Lane i takes lane i - by of x in the scan's direction; the first lanes those of `before`.
+// Lane i takes lane i - by of x in the scan's direction; the first lanes take those of `before`.
 static IrValue *shifted(Lower *l, const ScanLoops *s, IrBuilder *b, IrValue *before, IrValue *x,
                         uint32_t by) {
     int64_t *lanes = arena_new(l->scratch, int64_t, s->lanes);
@@ -170,7 +171,7 @@ static IrValue *last_lane(Lower *l, const ScanLoops *s, IrBuilder *b, IrValue *x
     return ir_result(op, 0);
 }
 
-// One vector of a line: what came before is `sum`; what is there after it is returned.
+// Scans one vector of a line; `sum` is the result before it. Returns the result after it.
 static IrValue *scan_vector(Lower *l, const ScanLoops *s, IrBuilder *b, IrValue *at, IrValue *sum) {
     IrValue *x = load(l, s, b, 0, at);
     IrValue *nothing = ir_const_bits(b, x->type, ir_reduce_identity(s->kind, x->type->elem));

@@ -1,19 +1,19 @@
-// Selects of vectors by conditions that mostly hold for all lanes: masks of what lies inside, of
-// which only the last blocks of a loop, or those on a diagonal, are mixed.
+// Selects of vectors whose conditions usually hold for all lanes: masks for elements inside of a
+// view, which are mixed only in the last blocks of a loop or in those on a diagonal.
 //
 //     whole = condition of the first lane & of the last
 //     s = if whole { x } else { select(condition, x, y) }
 //
-// Invariants: a condition qualifies when it is made of comparisons between numbers that are equal
-// in all lanes or grow by one from lane to lane: what holds at both ends holds between them, if no
-// addition overflows (then the last lane is below the first). Ownership: as lower.h.
+// Invariants: a condition qualifies if it is made of comparisons between numbers that are equal in
+// all lanes or grow by one from lane to lane. If it holds at both ends it holds between them,
+// unless an addition overflows (then the last lane is below the first). Ownership: as lower.h.
 #include "passes/cpu/emit/lower.h"
 
-// How a number goes along the lanes.
+// How a number changes along the lanes.
 typedef enum Course {
     COURSE_EQUAL,
     COURSE_LANES,  // 0, 1, 2, … of an iota
-    COURSE_RISES,  // those and an equal number, whose sum may overflow
+    COURSE_RISES,  // an iota and an equal number, whose sum may overflow
     COURSE_UNKNOWN
 } Course;
 
@@ -67,7 +67,7 @@ static Course course_of(Lower *l, Nest *nest, const IrValue *tile, LanePlace pla
 
 // ---- the ends of a vector -----------------------------------------------------------------------
 
-// The value of one lane: `by` from the first.
+// The value of one lane, `by` lanes after the first.
 static IrValue *at_lane(Lower *l, Nest *nest, IrValue *tile, LanePlace place, uint32_t by) {
     IrBuilder *b = nest_builder(nest, nest->depth);
     for (uint32_t d = 0; d < place.rank; d++) {
@@ -129,7 +129,7 @@ static bool qualifies(Lower *l, Nest *nest, const IrValue *tile, LanePlace place
     return true;
 }
 
-// A bool: the condition holds in all lanes, and no doubt about it.
+// A bool: the condition certainly holds in all lanes.
 static IrValue *holds(Lower *l, Nest *nest, IrValue *tile, LanePlace place) {
     if (!meets_lanes(nest, tile->type, &place)) return value_at(l, nest, tile, place).value;
     IrOp *op = tile->def;
@@ -146,7 +146,7 @@ static IrValue *holds(Lower *l, Nest *nest, IrValue *tile, LanePlace place) {
 
 // ---- the select ---------------------------------------------------------------------------------
 
-// The block where not all lanes are alike: what it computes is known nowhere else.
+// Emits the block for lanes that differ: the memos of its values hold only inside of it.
 static void emit_mixed(Lower *l, Nest *nest, IrBlock *block, IrValue *condition, LanePlace at,
                        IrValue *const x[2]) {
     IrBuilder *b = nest_builder(nest, nest->depth), outside = *b;

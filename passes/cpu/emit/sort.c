@@ -1,13 +1,13 @@
 // Sorts, topk, histograms.
 //
-// A line is sorted as numbers that order as its keys do (`ranks`), by merging runs of 1, 2, 4, …
-// from one half of a scratch array to the other. Ranks of 32 bits and fewer share a u64 with their
-// places, which makes all of them different; those of 64 bits have an array of places beside them.
-// What follows the keys is gathered by the places in the end.
+// A line is sorted through numbers in the order of its keys (`ranks`), by merging runs of 1, 2, 4,
+// … from one half of a scratch array to the other. Ranks of 32 bits and fewer share a u64 with
+// their places, which makes all of them different; ranks of 64 bits have a separate array of
+// places. The results are gathered by the places at the end.
 //     ranks      for k: a[k] = rank(key[k]) << 32 | k
 //     merges     for each width: for each pair of runs: for k: take the lesser head
 //     results    for k: r[k] = x[place(a[k])]
-// Invariants: equal keys keep their order; NaNs come last either way and zeros are equal.
+// Invariants: equal keys keep their order; NaNs come last in either direction; zeros are equal.
 #include "passes/cpu/emit/lower.h"
 #include "passes/sort_key.h"
 
@@ -17,9 +17,9 @@ typedef struct SortLoops {
     const IrOp *op;
     bool descending;
     int64_t outer, n, inner;        // of lines; row-major
-    int64_t taken;                  // of each line, from its start
-    bool packed;                    // ranks and places share a number
-    uint32_t lanes;                 // of loops along the line; 1: scalars
+    int64_t taken;                  // results of each line, from its start
+    bool packed;                    // a rank and its place share a number
+    uint32_t lanes;                 // in loops along the line; 1: scalars
     TileBuffer key, order, places;  // order, places: two halves of n
 } SortLoops;
 
@@ -108,7 +108,8 @@ typedef struct SortMerge {
     IrValue *low, *middle, *high;
 } SortMerge;
 
-// The k-th of the two runs, of which `a` is the head of the first; the second's is k + middle - a.
+// The k-th element of the two merged runs: `a` is the head of the first run, and k + middle - a
+// that of the second. Returns the next `a`.
 static IrValue *merge_step(Lower *l, const SortLoops *s, IrBuilder *b, const SortMerge *m,
                            IrValue *k, IrValue *a) {
     IrValue *head = ir_binary(b, IR_SUB, ir_binary(b, IR_ADD, k, m->middle), a);
@@ -137,7 +138,7 @@ static void merge_runs(Lower *l, const SortLoops *s, IrBuilder *b, const SortMer
     ir_yield(&in, 1, &next);
 }
 
-// All pairs of neighbouring runs; every second one begins a pair.
+// Merges all pairs of neighbouring runs; every second run begins a pair.
 static void merge_level(Lower *l, const SortLoops *s, IrBuilder *b, SortMerge m) {
     IrValue *pair = ir_binary(b, IR_ADD, m.width, m.width);
     IrOp *loop = lower_for(b, lower_i64(b, 0), lower_i64(b, s->n), 1, 0, NULL);
@@ -151,7 +152,7 @@ static void merge_level(Lower *l, const SortLoops *s, IrBuilder *b, SortMerge m)
     ir_yield(&in, 0, NULL);
 }
 
-// The half in which the sorted line lies.
+// Returns the start of the half that holds the sorted line.
 static IrValue *emit_merges(Lower *l, const SortLoops *s, IrBuilder *b) {
     int64_t levels = 0;
     while ((INT64_C(1) << levels) < s->n) levels++;
@@ -226,7 +227,7 @@ static void clear(Lower *l, IrBuilder *b, TileBuffer buffer) {
     lower_close(&in, b);
 }
 
-// What is left out adds nothing to bin 0.
+// An element that is left out adds 0 to bin 0.
 static void lower_histogram(Lower *l, const IrOp *op) {
     IrBuilder b = lower_builder(l);
     const IrValue *mask = ir_operand(op, 0), *x = ir_operand(op, 1);

@@ -1,32 +1,32 @@
-// A value that is kept for a while and stored in the end is kept where it will be stored.
+// A value that is kept for a while and stored at the end is kept at the store's destination.
 //
 // softmax: e = exp(x - max) is computed in one nest, with its sum, and divided in the next one. In
-// scratch memory it would take as much of the caches again as the row; written to y at once, y's
-// lines come in while exp is being computed, and the division finds them there.
+// scratch memory it would take as much of the caches again as the row. If it is written to y at
+// once, y's lines are fetched while exp is computed, and the division finds them in the caches.
 //
 //     e = exp(x - m); s = sum(e)       y[r, i] = e, sum         (instead of scratch[i] = e)
 //     y[r, 0 +: W] = e / s             y[r, i] = y[r, i] / s
 //
-// Invariants: between the value and its store nothing else happens that memory could tell: no other
-// effect, no read that may touch what is stored; what was read there before is used up in the
-// value's own nest, at the same element. Lanes that the store drops are read as 0 and reach nobody:
-// all ways from the value end in that store, or in reductions of the value's nest, which see it as
-// it is made.
+// Invariants: no op between the value and its store can observe the difference: there is no other
+// effect, and no read that may touch the store's memory. Values that were read from there before
+// are used only in the value's own nest, at the same element. Lanes that the store drops are read
+// as 0 and not used: all paths from the value end in that store, or in reductions of the value's
+// nest, which read the value as it is computed.
 #include "passes/alias.h"
 #include "passes/cpu/emit/lower.h"
 
 typedef struct EarlyWay {
     const Lower *l;
-    const Nest *nest;     // of the value
+    const Nest *nest;     // the value's nest
     const IrValue *kept;  // the value
-    const IrOp *store;    // the one that was found
+    const IrOp *store;    // the store that was found
     bool *seen;           // by value id
-    uint32_t left;        // values that may still be looked at: longer ways are no matter of caches
+    uint32_t left;  // values that may still be visited: for longer paths, caches do not matter
 } EarlyWay;
 
 enum { WAY_VALUES = 256 };
 
-// Is it the first time that the way comes by this value, one of those before the walk?
+// Is it the first visit of this value, and is the value from before the walk?
 static bool is_new(EarlyWay *w, const IrValue *v) {
     if (v->id >= w->l->demand_count || w->seen[v->id]) return false;
     w->seen[v->id] = true;
@@ -34,7 +34,7 @@ static bool is_new(EarlyWay *w, const IrValue *v) {
     return true;
 }
 
-// An op in between: the way goes on from its result.
+// An op on the path: the path continues with its result.
 static const IrValue *through(const EarlyWay *w, const IrOp *op) {
     bool goes_on = op->block == w->kept->def->block && op_keeps_place(op) &&
                    op->result_count == 1 && op->results[0].id < w->l->demand_count;
@@ -72,7 +72,7 @@ static bool ends_in_store(EarlyWay *w, const IrValue *v) {
     return true;
 }
 
-// Does whatever is read from `v` reach the value, or reductions before it, and nobody else?
+// Are values read from `v` used only by the kept value, or by reductions before it?
 static bool used_before(EarlyWay *w, const IrValue *v) {
     if (!w->left) return false;
     for (const IrUse *use = v->uses; use; use = use->next) {
@@ -88,7 +88,8 @@ static bool used_before(EarlyWay *w, const IrValue *v) {
 
 // ---- the store ----------------------------------------------------------------------------------
 
-// A plain run of neighbours of the value's own type, at a place that is known when it is made.
+// Is it a plain run of neighbours of the value's own type, at a place that is known when the value
+// is made?
 static bool is_plain_store(const Lower *l, const IrValue *kept, const IrOp *store) {
     const IrValue *view = ir_operand(store, 0);
     const IrAttr *select = ir_attr(store, IR_ATTR_SELECT);
@@ -104,11 +105,11 @@ static bool is_plain_store(const Lower *l, const IrValue *kept, const IrOp *stor
     }
     for (size_t i = 0; i < l->reaches.count; i++)
         if (l->reaches.data[i].store == store) return false;
-    // What goes past the caches is not read again.
+    // A store past the caches is not read again.
     return !((l->facts & FACT_STREAM) && l->aligned[store->id]);
 }
 
-// From the value on to its store.
+// Is there no conflict between the value and its store?
 static bool nothing_between(const Lower *l, const IrValue *kept, const IrOp *store) {
     for (const IrOp *op = kept->def->next; op != store; op = op->next) {
         if (!op || (op->region_count && op->code != IR_REDUCE)) return false;
@@ -120,8 +121,8 @@ static bool nothing_between(const Lower *l, const IrValue *kept, const IrOp *sto
     return true;
 }
 
-// What stood there before: reads of the same block, done late. Those of other blocks lie in
-// buffers.
+// Are the earlier reads of the store's memory over? Reads of the same block happen late; those of
+// other blocks are in buffers.
 static bool reads_are_over(EarlyWay *w) {
     w->seen = arena_new(w->l->scratch, bool, w->l->demand_count);
     w->left = WAY_VALUES;

@@ -1,9 +1,9 @@
-// What the body of a nest will do, before anything is emitted: which accesses may be outside of
-// their views, how much is computed, whether loads are to be turned.
+// Surveys the body of a nest before anything is emitted: which accesses may be outside of their
+// views, how much is computed, which loads will be transposed.
 //
-// The survey goes the way that the values of a nest go (value.c, access.c, buffer_access.c), but it
-// finds only how deep in the loops each of them will be computed. Invariants: no IR is made or
-// changed; what the nest emits is what was surveyed, for the same number of lanes.
+// The survey follows the values of a nest like their emission (value.c, access.c, buffer_access.c),
+// but it finds only how deep in the loops each of them will be computed. Invariants: no IR is made
+// or changed; the nest emits exactly what was surveyed, for the same number of lanes.
 #include "passes/cpu/emit/survey.h"
 
 #include "passes/cpu/emit/terms.h"
@@ -16,7 +16,7 @@ typedef struct SurveyMemo {
     uint32_t earlier;  // the tile's memo before this one: its index + 1
 } SurveyMemo;
 
-// Functions named `…_depth` return in how many loops of the nest a value is computed.
+// Functions named `…_depth` return the number of the nest's loops around a value's computation.
 typedef struct Surveyor {
     Lower *l;
     Nest *nest;
@@ -37,9 +37,9 @@ static uint8_t operand_depth(Surveyor *s, const IrValue *x, LanePlace place) {
     return x ? value_depth(s, x, x->type->rank ? place : (LanePlace){0}) : 0;
 }
 
-// ---- what a nest has met ------------------------------------------------------------------------
+// ---- memos --------------------------------------------------------------------------------------
 
-// Numbers and values of lane 0 are not known yet: two of them count as one.
+// Numbers and values of lane 0 are not known yet: two of them count as equal.
 static bool same_coord(Coord a, Coord b) {
     if (a.kind != b.kind) return false;
     if (a.kind == COORD_LOOP) return a.loop == b.loop;
@@ -88,7 +88,7 @@ static uint8_t term_depth(Surveyor *s, const IndexTerm *m, bool run) {
 
 static bool simple_coord(Coord c) { return c.kind == COORD_ZERO || c.kind == COORD_LOOP; }
 
-// An access that goes before the loop of lanes (`depth`) is reached by its edge as well.
+// An access that goes before the lane loop (`depth`) also serves the loop's edge.
 static void note_check(Surveyor *s, IrOp *op, const IndexTerms *t, uint8_t depth) {
     const Nest *nest = s->nest;
     bool moves = false, open = false, endless = false;
@@ -132,7 +132,7 @@ static uint8_t inside_depth(Surveyor *s, IrOp *op, LanePlace place) {
     return depth;
 }
 
-// The side of squares is that of the first load that could be turned.
+// The side of squares is that of the first load that could be transposed.
 static void note_turn(Surveyor *s, uint32_t side, Dtype elem) {
     if (s->out->turns < 0) s->out->turns = (int)side;
     uint32_t bytes = (uint32_t)dtype_size(elem);

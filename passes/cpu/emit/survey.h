@@ -1,4 +1,4 @@
-// The survey of a nest: read-only, and asked before lanes and squares are chosen.
+// The survey of a nest: read-only; it comes before lanes and squares are chosen.
 //
 //     survey(l, nest);
 //     if (nest->survey.work > TUNE_LONG_CHAIN) …
@@ -7,7 +7,7 @@
 
 #include "passes/cpu/emit/lower.h"
 
-// Of a nest whose order and lanes are chosen: fills nest->survey.
+// Fills nest->survey, for a nest whose order and lanes are chosen.
 void survey(Lower *l, Nest *nest);
 
 #endif

@@ -1,4 +1,4 @@
-// Which lanes an access means: pure questions, asked by the survey of a nest and by what emits it.
+// The lanes of an access: pure queries, used by the survey of a nest and by its emission.
 #include "passes/cpu/emit/terms.h"
 
 #include "passes/cpu/emit/transpose.h"
@@ -69,8 +69,8 @@ bool terms_same_place(const LanePlace *a, const LanePlace *b) {
     return true;
 }
 
-// Do the loops' own bounds say that all lanes are inside? They do of the place that was checked:
-// the same op may be reached at another one, where its lanes do not move.
+// Do the loops' own bounds prove that all lanes are inside? They do so only for the place that was
+// checked: the op may be used at another place, where its lanes do not move.
 bool terms_interior(Nest *nest, const IrOp *op, const IndexTerms *t) {
     if (nest->masked) return false;
     const LaneCheck *check = terms_check(&nest->survey, op);
@@ -79,7 +79,7 @@ bool terms_interior(Nest *nest, const IrOp *op, const IndexTerms *t) {
 
 // ---- how lanes move -----------------------------------------------------------------------------
 
-// Do the lanes lie side by side? One dimension of stride 1 moves, by steps of 1.
+// Are the lanes neighbours in memory? Then one dimension of stride 1 moves, by steps of 1.
 bool terms_run(Lower *l, const Nest *nest, const IrOp *op, const IndexTerms *t) {
     uint32_t moving = 0;
     bool run = true;
@@ -92,7 +92,7 @@ bool terms_run(Lower *l, const Nest *nest, const IrOp *op, const IndexTerms *t) 
         if (step == 0) continue;
         moving++;
         run = run && step == 1 && (int)d == along;
-        // Packed elements go by whole bytes.
+        // Packed elements are accessed by whole bytes.
         run = run && !(access_is_packed(view) && (m->tile || !l->aligned[op->id]));
     }
     return run && moving == 1;
@@ -113,7 +113,7 @@ bool terms_go_along(const LanePlace *place, uint32_t loop) {
     return false;
 }
 
-// By how many elements a pointer moves from lane to lane: 0, 1, or -1: unknown.
+// The number of elements that a pointer moves from lane to lane: 0, 1, or -1: unknown.
 int terms_pointer_step(Lower *l, const Nest *nest, const IrValue *p, LanePlace place) {
     if (p->type->rank == 0 || !terms_any_lane(nest, &place)) return 0;
     const IrOp *op = p->def;
@@ -130,7 +130,7 @@ int terms_pointer_step(Lower *l, const Nest *nest, const IrValue *p, LanePlace p
     return value_lane_step(l, nest, ir_operand(op, 1), place);
 }
 
-// A mask that differs from lane to lane makes lanes of what a single pointer would serve.
+// Does the mask differ from lane to lane? Then a single pointer becomes a vector of lanes.
 bool terms_mask_moves(Lower *l, const Nest *nest, const IrOp *op, uint32_t operand,
                       LanePlace place) {
     const IrValue *mask = ir_operand(op, operand);
@@ -138,10 +138,10 @@ bool terms_mask_moves(Lower *l, const Nest *nest, const IrOp *op, uint32_t opera
            value_lane_step(l, nest, mask, place) != 0;
 }
 
-// ---- loads that are turned ----------------------------------------------------------------------
+// ---- transposed loads ---------------------------------------------------------------------------
 
-// Lanes along one dimension, neighbours along another one, by single steps both: the dimension of
-// the lanes, or -1. No other index may go along with either.
+// Are the lanes along one dimension and the neighbours along another, both with single steps?
+// Returns the dimension of the lanes, or -1. No other index may move along either.
 int terms_turned(Lower *l, const Nest *nest, const IrOp *op, const IndexTerms *t) {
     int along = access_run(l, ir_operand(op, 0)), lanes = -1;
     if (along < 0 || access_is_packed(ir_operand(op, 0)) || !t->at[along].width) return -1;
@@ -167,7 +167,7 @@ bool terms_inside(Nest *nest, const IrOp *op, const IndexTerms *t) {
     return true;
 }
 
-// Lanes along one dimension, neighbours along another: the dimensions of both; false: not so.
+// The same for a buffer: returns both dimensions; false: it does not hold.
 bool terms_buffer_turned(const Nest *nest, TileBuffer buffer, LanePlace place, uint32_t *lane,
                          uint32_t *side) {
     uint32_t lanes = 0, sides = 0;

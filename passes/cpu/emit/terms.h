@@ -1,4 +1,4 @@
-// Which lanes an access means: pure questions, asked by the survey of a nest and by what emits it.
+// The lanes of an access: pure queries, used by the survey of a nest and by its emission.
 //
 // Ownership: values.
 //
@@ -9,7 +9,7 @@
 
 #include "passes/cpu/emit/access.h"
 
-// What one dimension of a view contributes: index + coordinate.
+// The contribution of one dimension of a view: index + coordinate.
 typedef struct IndexTerm {
     IrValue *index;   // scalar: the op's own
     bool tile;        // the index is a tile
@@ -18,7 +18,7 @@ typedef struct IndexTerm {
     LanePlace place;  // of the tile index
     bool proven;
     bool moves;     // with the lanes
-    bool positive;  // the index of a width is never below 0, nor are its lanes'
+    bool positive;  // the index of a width is never below 0, and neither are its lanes
 } IndexTerm;
 typedef struct IndexTerms {
     LanePlace place;
@@ -30,27 +30,27 @@ bool terms_any_lane(const Nest *nest, const LanePlace *place);
 IndexTerms terms_of(Lower *l, const Nest *nest, const IrOp *op, const LanePlace *place);
 // Does any of them move from lane to lane?
 bool terms_move(Lower *l, const Nest *nest, const IndexTerms *t);
-// Do the lanes lie side by side? One dimension of stride 1 moves, by steps of 1.
+// Are the lanes neighbours in memory? Then one dimension of stride 1 moves, by steps of 1.
 bool terms_run(Lower *l, const Nest *nest, const IrOp *op, const IndexTerms *t);
 bool terms_go_along(const LanePlace *place, uint32_t loop);
-// By how many elements a pointer moves from lane to lane: 0, 1, or -1: unknown.
+// The number of elements that a pointer moves from lane to lane: 0, 1, or -1: unknown.
 int terms_pointer_step(Lower *l, const Nest *nest, const IrValue *p, LanePlace place);
-// A mask that differs from lane to lane makes lanes of what a single pointer would serve.
+// Does the mask differ from lane to lane? Then a single pointer becomes a vector of lanes.
 bool terms_mask_moves(Lower *l, const Nest *nest, const IrOp *op, uint32_t operand,
                       LanePlace place);
 
-// Of the survey: the check of an op; NULL: it has none.
+// The survey's check of an op; NULL: it has none.
 LaneCheck *terms_check(NestSurvey *survey, const IrOp *op);
 bool terms_same_place(const LanePlace *a, const LanePlace *b);
-// Do the loops' own bounds say that all lanes are inside? They do of the place that was checked:
-// the same op may be reached at another one, where its lanes do not move.
+// Do the loops' own bounds prove that all lanes are inside? They do so only for the place that was
+// checked: the op may be used at another place, where its lanes do not move.
 bool terms_interior(Nest *nest, const IrOp *op, const IndexTerms *t);
 bool terms_inside(Nest *nest, const IrOp *op, const IndexTerms *t);
 
-// Lanes along one dimension, neighbours along another one, by single steps both: the dimension of
-// the lanes, or -1. No other index may go along with either.
+// Are the lanes along one dimension and the neighbours along another, both with single steps?
+// Returns the dimension of the lanes, or -1. No other index may move along either.
 int terms_turned(Lower *l, const Nest *nest, const IrOp *op, const IndexTerms *t);
-// The same of a buffer: the dimensions of both; false: not so.
+// The same for a buffer: returns both dimensions; false: it does not hold.
 bool terms_buffer_turned(const Nest *nest, TileBuffer buffer, LanePlace place, uint32_t *lane,
                          uint32_t *side);
 

@@ -12,7 +12,7 @@ static IrValue *shuffle(Lower *l, IrBuilder *b, IrValue *x, IrValue *y, uint32_t
     return ir_result(op, 0);
 }
 
-// Bit `bit` of the place in a row changes places with that of the row's number.
+// Swaps bit `bit` of the place in a row with that bit of the row's number.
 static void exchange_bit(Lower *l, IrBuilder *b, IrValue **row, uint32_t count, uint32_t bit,
                          uint32_t units, uint32_t group) {
     uint32_t elements = units * group;
@@ -53,7 +53,7 @@ const Square *square_find(const Nest *nest, const LanePlace *place, uint32_t of,
     return NULL;
 }
 
-// Rows from `row` on, loaded and turned half by half: few of them are in registers at once.
+// Loads rows from `row` on and transposes them half by half, so that few are in registers at once.
 static void load_rows(Lower *l, IrBuilder *b, IrValue **row, IrValue *const *pointer,
                       uint32_t count, uint32_t units) {
     if (count == 1) {
@@ -68,7 +68,7 @@ static void load_rows(Lower *l, IrBuilder *b, IrValue **row, IrValue *const *poi
     exchange_bit(l, b, row, count, half, units, 1);
 }
 
-// NULL where too many rows have been passed over.
+// NULL if too many rows were skipped.
 static IrValue *point_at_row(Nest *nest, IrBuilder *b, RowSteps *rows, uint32_t row) {
     enum { NEAR = 4 };
     uint32_t distance = row - rows->row;
@@ -94,7 +94,7 @@ IrValue *square_beside(const Lower *l, Nest *nest, IrBuilder *b, uint32_t of, La
     return pointer;
 }
 
-// Vectors of `count` squares, side by side.
+// Concatenates the vectors of `count` squares.
 static IrValue *side_by_side(Lower *l, IrBuilder *b, IrValue *const *part, uint32_t step,
                              uint32_t count) {
     if (count == 1) return part[0];
@@ -131,9 +131,9 @@ bool square_fits(const Nest *nest, Coord c) {
 
 static uint32_t least(uint32_t x, uint32_t y) { return x < y ? x : y; }
 
-// Squares of a register of the widest elements each; side by side as many as all registers hold, so
-// that long runs are stored at once, and whole lines of memory at least. Bodies are repeated for
-// each coordinate of the side, so long ones get small squares.
+// A square has a register of the widest elements in each row. As many squares are next to each
+// other as all registers hold, so that long runs are stored at once, at least whole cache lines.
+// The body is repeated for each coordinate of the side, so long bodies get small squares.
 void square_choose(const Lower *l, Nest *nest, uint32_t bytes) {
     nest->sides = 1;
     nest->side = nest->survey.turns;

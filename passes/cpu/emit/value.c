@@ -24,8 +24,8 @@ static void copy_attrs(IrOp *to, const IrOp *from) {
     for (int i = 0; i < count; i++) to->attrs[i] = from->attrs[i];
 }
 
-// The op on lanes or on one number. One with several results (`random`) has all of them again, and
-// its scalars stay scalars.
+// Emits the op on lanes or on one number. An op with several results (`random`) gets all of them
+// again, and its scalars stay scalars.
 static IrValue *again(Lower *l, Nest *nest, IrBuilder *b, const IrOp *op, const IrValue *tile,
                       bool vector, IrValue **operands) {
     const IrType *types[4];
@@ -67,7 +67,7 @@ static NestValue at_elementwise(Lower *l, Nest *nest, const IrOp *op, const IrVa
     return (NestValue){again(l, nest, b, op, tile, vector, operands), depth};
 }
 
-// Rows of another length are read from a buffer, which has them one after the other.
+// Rows of another length are read from a buffer, which stores them one after the other.
 static NestValue at_reshape(Lower *l, Nest *nest, const IrOp *op, const IrValue *tile,
                             LanePlace place) {
     LanePlace at;

@@ -1,4 +1,4 @@
-// Views: extents, strides, where their elements lie, and what is known of a selection as a whole.
+// Views: extents, strides, addresses of elements, and facts about a selection as a whole.
 #include "passes/cpu/emit/access.h"
 
 bool access_is_packed(const IrValue *view) {
@@ -8,7 +8,7 @@ bool access_is_packed(const IrValue *view) {
 static const IrParam *param_of(const Lower *l, const IrValue *view) {
     for (size_t i = 0; i < l->func->params.count; i++)
         if (l->func->params.data[i].value == view) return &l->func->params.data[i];
-    UNREACHABLE("a view that is no parameter");
+    UNREACHABLE("a view that is not a parameter");
 }
 
 static IrValue *view_op(IrBuilder *b, IrOpcode code, IrValue *view, uint32_t dim) {
@@ -51,7 +51,8 @@ IrValue *access_view_data(IrBuilder *b, IrValue *view) {
 
 // ---- indices ------------------------------------------------------------------------------------
 
-// An index as i64: one of u64 that is no i64 is beyond every extent, wherever lanes go from there.
+// An index as i64. A u64 index above the range of i64 becomes the largest i64, outside of every
+// extent.
 IrValue *access_index(IrBuilder *b, IrValue *index) {
     if (index->type->elem == DTYPE_I64) return index;
     if (index->type->elem == DTYPE_U64)
@@ -69,7 +70,7 @@ IrValue *access_within(IrBuilder *b, IrValue *x, IrValue *extent) {
     return ir_binary(b, IR_LT, as_unsigned(b, x), end);
 }
 
-// Is the whole dimension inside that runs in a loop within the lanes' loop?
+// Are `count` elements from the first on inside?
 IrValue *access_span_within(IrBuilder *b, IrValue *first, uint32_t count, IrValue *extent) {
     IrValue *low = ir_binary(b, IR_GE, first, lower_i64(b, 0));
     IrValue *room = lower_add(b, extent, lower_i64(b, -(int64_t)count));
@@ -121,9 +122,9 @@ WholeMatrix access_whole(Lower *l, IrBuilder *b, IrOp *op) {
     return w;
 }
 
-// ---- what is proven before anything changes -----------------------------------------------------
+// ---- facts proven before anything changes -------------------------------------------------------
 
-// What is read again had better stay in the caches.
+// Is the view read? Then its elements had better stay in the caches.
 static bool is_read(const IrValue *view) {
     for (const IrUse *use = view->uses; use; use = use->next) {
         IrOpcode code = use->user->code;
@@ -132,8 +133,8 @@ static bool is_read(const IrValue *view) {
     return false;
 }
 
-// Does a row's part that begins at this index begin at a multiple of FACT_STREAM_ALIGN bytes, if
-// the row does? Of packed elements: with a whole byte?
+// Does the part of a row that begins at this index start at a multiple of FACT_STREAM_ALIGN bytes,
+// if the row does? For packed elements: does it start with a whole byte?
 static bool is_aligned(const Lower *l, const IrOp *op, const IrValue *index) {
     uint64_t size = dtype_bits(ir_operand(op, 0)->type->elem) / 8;
     IrRange r = ir_range_of(l->ranges, index);
@@ -142,7 +143,7 @@ static bool is_aligned(const Lower *l, const IrOp *op, const IrValue *index) {
     return leaves && r.known && r.divisor % (FACT_STREAM_ALIGN / size) == 0;
 }
 
-// In none of the lanes that go on from the index: sums wrap.
+// Is no lane from the index on negative? Sums wrap.
 static bool never_negative(const Lower *l, const IrOp *op, const IrValue *index) {
     IrRange r = ir_range_of(l->ranges, index);
     return r.known && r.max <= INT64_MAX - UINT32_MAX &&

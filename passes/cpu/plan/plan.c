@@ -339,7 +339,7 @@ static void walk(Planner *p, IrBlock *body) {
     end_nest(p);
 }
 
-// ---- writing the decisions
+// ---- writing the decisions ----------------------------------------------------------------------
 
 // The choices of one op are adjacent.
 static void write_nests(const Planner *p) {

@@ -1,7 +1,7 @@
 // cpu_plan: declarations that its two files share; no other file includes this.
 //
 //     plan.c      the walk over the body, and the result that is written on the ops
-//     values.c    the values that a root computes: which must be in memory, which roots fit together
+//     values.c    the values of a root: which must be in memory, which roots fit together
 //
 // Ownership: everything is in the pass's scratch.
 #ifndef TILEC_PASSES_CPU_PLAN_PLANNER_H

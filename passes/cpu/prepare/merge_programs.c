@@ -290,7 +290,7 @@ static bool find_marks(Merging *c, const IrBlock *body) {
     return c->product && !c->refused;
 }
 
-// ---- widening
+// ---- widening -----------------------------------------------------------------------------------
 
 static void widen_value(Merging *c, IrValue *v, uint32_t times) {
     uint32_t mark = mark_of(c, v), shape[IR_MAX_RANK];
