@@ -94,7 +94,7 @@ static void members_are_as_given(void **state) {
     tool_prints(b->t, "rw-r--r-- 0/0      7 Jan  1 00:00 1970 odd\n", "TZ=UTC ar tv lib.a");
 }
 
-// As ar makes one of the same files, which reads the symbols itself.
+// The index is the one that ar makes of the same files by reading their symbols.
 static void the_index_is_that_of_ar(void **state) {
     Bench *b = *state;
     write_library(b, 3);

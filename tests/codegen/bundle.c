@@ -197,7 +197,7 @@ static bool compare(const Bundle *b, CpuTarget target, int64_t programs) {
     return fine;
 }
 
-// For AArch64, which has what x86-64-v3 has: it compiles, and where qemu is, it does the same.
+// AArch64 has what x86-64-v3 has: the code compiles, and does the same if qemu is installed.
 static bool check_aarch64(Bundle *b, Tir *t, int64_t programs) {
     static const PassStep no_steps[1];
     const JittedOptions o = {.target = {CPU_AARCH64, 0}, .steps = no_steps};

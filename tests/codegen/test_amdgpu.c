@@ -472,7 +472,7 @@ static void matrix_units(void **state) {
         }
 }
 
-// All lanes take part in a product, though only some store what comes of it.
+// All lanes take part in a product, though only some store its result.
 static void products_are_of_all_lanes(void **state) {
     (void)state;
     need_library();

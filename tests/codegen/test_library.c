@@ -242,7 +242,7 @@ static void every_kind_of_program(void **state) {
     }
 }
 
-// As tools see the object: no executable stack, nothing shown or wanted but what must be.
+// The object as tools see it: no executable stack, and no symbols but the necessary ones.
 static void check_symbols(Bench *b) {
     tool_file(b->t, "library.o", object_of(b));
     tool_run(b->t, 0, "readelf -SW library.o");

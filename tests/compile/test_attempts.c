@@ -268,7 +268,7 @@ static void begins_what_is_likely(void **state) {
     tir_free(w.t);
 }
 
-// Where shared memory leaves room for few blocks, registers are not spared for more of them.
+// If shared memory leaves room for few blocks, registers are not spared for more of them.
 static void registers_are_not_spared(void **state) {
     (void)state;
     static const struct {

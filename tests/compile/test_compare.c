@@ -142,7 +142,8 @@ static void planted_mistakes_are_counted(void **state) {
     assert_true(r.worst_ratio > 1 && isfinite(r.worst_ratio));
 }
 
-// Where it is certain; a product by 0 of what has a bound has one, too.
+// The sign of a zero counts if it is certain. A product of 0 and a bounded value has a certain
+// sign, too.
 static void the_sign_of_zero_counts(void **state) {
     Fixture *f = *state;
     assert_true(signbit(f->zero[0]) && !signbit(f->zero[1]));

@@ -66,7 +66,7 @@ static const struct {
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
-// Where y begins, x beginning at N: in place, disjoint, and over each other by little and much.
+// The begin of y, with x beginning at N: in place, disjoint, and overlapping by little and much.
 static const int64_t begins[] = {N,       N + 1,   N - 1,       N + 4, N - 4,
                                  N + 128, N - 128, N + N - 130, 0,     3 * N - 1};
 enum { BEGINS = sizeof begins / sizeof *begins };

@@ -166,7 +166,7 @@ Num num_sum(Dtype accumulator, const NumSum *s) {
     return overflow(accumulator, (Num){s->v, s->e + order + ldexp(s->n * s->magnitude, -53)});
 }
 
-// How much of an operand may count as 0.
+// The part of an operand that may count as 0.
 static double flushed(double least, Num a) {
     double reach = fabs(a.v) + a.e;
     return fabs(a.v) - a.e >= least ? 0 : reach < least ? reach : least;

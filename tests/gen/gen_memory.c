@@ -21,7 +21,7 @@ static void gen_ptr_add(Gen *g) {
     gen_push(g, p);
 }
 
-// Where something was written, or may be: loads and stores that meet are what passes may confuse.
+// A place that was written, or may be: passes may confuse loads and stores of one place.
 static IrValue *known_place(Gen *g) {
     if (!g->places.count || dice_chance(&g->dice, 30)) return NULL;
     return g->places.data[dice_below(&g->dice, g->places.count)];

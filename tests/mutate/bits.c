@@ -9,7 +9,7 @@ enum { DEPTH_MAX = 24 };
 
 // The lowest n bits.
 static uint64_t low(uint64_t n) { return n < 64 ? (UINT64_C(1) << n) - 1 : UINT64_MAX; }
-// How many bits from the lowest on are 0.
+// The number of bits that are 0, from the lowest on.
 static uint64_t count(uint64_t zeros) {
     return ~zeros ? (uint64_t)__builtin_ctzll(~zeros) : UINT64_C(64);
 }

@@ -305,7 +305,7 @@ static bool branches_same(const Copies *c) {
     return true;
 }
 
-// For threads that are `bit` apart.
+// Do threads that are `bit` apart hold copies of each other, and take the same branches?
 static bool settle(Copies *c, size_t bit) {
     if (!bit || c->threads % (2 * bit)) return false;
     c->bit = bit;

@@ -258,7 +258,7 @@ static void fill_fma(Dtype t, Data *d) {
         double z = any_double(&dice, (int)dice_below(&dice, 24), reach);
         // c near the product, to the last place below it and beyond.
         if (i % 3 == 0) z = ldexp(-x * y, 0);
-        // Where c takes the high part of the product away, and the low one is a power of two.
+        // c cancels the high part of the product, and the low part is a power of two.
         if (i == 3) x = 0x1.fffffep127, y = 0x0.00009dda5ba7ep-1022, z = -0x1.3bb4b6140b48bp-911;
         if (i % 33 == 6) {
             x = ldexp(1 + ldexp(1, -(int)dice_below(&dice, 53)), spread / 4);

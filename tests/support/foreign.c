@@ -225,7 +225,7 @@ static void add_piece(unsigned char *from, size_t size) {
     foreign.pieces[foreign.piece_count++] = (Piece){from, NULL, size};
 }
 
-// Where it was, its address modulo 4096 stays.
+// The copy keeps the address modulo 4096.
 static bool copy_in(Piece *p) {
     size_t skew = (uintptr_t)p->from % 4096;
     unsigned char *room = foreign_memory(p->size + skew + 64, 4096);

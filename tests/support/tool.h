@@ -1,4 +1,4 @@
-// Tool: runs the built `tilec` in a folder of its own and looks at all that comes of it.
+// Tool: runs the built `tilec` in a folder of its own and checks its output, status and files.
 //
 // Invariants: a command is a shell command (pipes, redirections and `cd` work; `tilec` is the built
 // one; $S is the root of the sources); it never ends by a signal, a sanitizer, status 70 or more,

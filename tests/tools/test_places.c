@@ -1,4 +1,5 @@
-// Where the compiler library is looked for, in which order, and what is said when it is nowhere.
+// The places of the compiler library, the order in which they are searched, and the message when it
+// is in none.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,7 +79,7 @@ static void nowhere_lists_the_places(void **state) {
         "TILEC_LLVM_LIBRARY=",
     };
     Tool *t = *state;
-    // Where it is installed for all users, this machine finds that one.
+    // A library that is installed for all users is found here.
     tool_run(t, 0, HERE "a/bin/tilec devices");
     if (tool_said(t, "LLVM 22")) {
         print_message("skipped: the machine has a compiler library installed\n");

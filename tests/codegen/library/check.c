@@ -110,7 +110,7 @@ static int is_right(char letter, const void *at, unsigned f, unsigned a) {
     return 0;
 }
 
-// How many frames a debugger would see.
+// The number of frames that a debugger would see.
 __attribute__((noinline)) static int depth(void) {
 #if __STDC_HOSTED__
     void *frames[64];

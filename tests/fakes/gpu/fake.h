@@ -35,8 +35,7 @@ typedef struct FakeGpu {
     unsigned (*cubins)(void);               // modules of machine code loaded since reset
     unsigned (*live)(void);                 // contexts, streams, events, modules, memory
     const char *(*problems)(void);          // lines; "" when there are none
-    // Where the calling thread is: of NVIDIA's, the depth of its stack of contexts; of AMD's, its
-    // device.
+    // The state of the calling thread: NVIDIA's depth of the stack of contexts, or AMD's device.
     unsigned (*place)(void);
     // The disassembler of AMD's code, until reset; NULL: libtilec_llvm's.
     void (*disassemble)(GpuDisassemble *disassemble);

@@ -78,7 +78,7 @@ static void accumulators_of_mfma(void **state) {
 
 // ---- WMMA
 
-// Where K of an operand's element is, by the calculator's tables.
+// The place of an operand's element along K, by the calculator's tables.
 static uint32_t wmma_k(LayoutWmma w, uint32_t lane, uint32_t i) {
     if (w.generation == 11) return i;
     uint32_t half = lane / 16 % 2, upper = lane / 32;
