@@ -401,7 +401,7 @@ static void a_lower_limit_trims(void **state) {
     c = cache_create(w->folder, listen, w);
     assert_null(put(w, c, 20, filled(w, 5000, 'x')));
     assert_int_equal(w->lines, 1);
-    assert_non_null(strstr(w->said, "an entry may have 4500, and no more than half of"));
+    assert_non_null(strstr(w->said, "an entry may have 4500 bytes, at most half of"));
     assert_true(entries_size(w, &count) <= 9000);
     assert_int_equal(count, 2);
     assert_non_null(put(w, c, 21, filled(w, 3000, 'x')));

@@ -126,7 +126,7 @@ static void test_failures(Host *h) {
     int32_t x[2] = {1, 2};
     host_expect(h, TILEC_KERNEL_FAILED, "too big", check(x, 2));
     host_expect(h, TILEC_OK, "", check(x, 1));
-    host_expect(h, TILEC_INVALID_ARGUMENT, "place", tilec_function(k, NULL));
+    host_expect(h, TILEC_INVALID_ARGUMENT, "pointer", tilec_function(k, NULL));
     assert_int_equal(tilec_function(NULL, &f), TILEC_INVALID_ARGUMENT);
     tilec_kernel *none = host_kernel(h, "kernel none() grid(1) { print(\"here\"); }\n");
     const char *text = NULL;

@@ -201,7 +201,7 @@ static void the_simulator_is_no_gpu(void **state) {
     Tool *t = *state;
     const char *fixed = "--set T=f16 --set BM=16 --set BK=8";
     const char *sim = "--set M=16 --set N=8 --set K=8 --device sim:sm_80";
-    tool_prints(t, "no GPU's; the result is kept for this device only",
+    tool_prints(t, "not of a GPU; the result is kept for this device only",
                 "tilec tune product.tile product --table s.txt %s %s", fixed, sim);
     assert_non_null(strstr(tool_read(t, "s.txt").text, " sim:sm_80 T=f16 "));
     tool_prints(t, "times of the simulator on this machine, not of a GPU",
