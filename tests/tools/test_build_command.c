@@ -305,7 +305,7 @@ static void wrong_uses_are_refused(void **state) {
         {"any.tile -o l.a --target sm_80 --set B=1 --set T=f16,f16",
          "two functions would be named 'any_f16'", 2},
         {"any.tile -o l.a --target sm_80 --kernels set --set B=1 --specialize 'l_load=set'",
-         "'l_load' is the library's own name", 2},
+         "'l_load' is a name of the library itself", 2},
         {"any.tile -o l.a --target sm_80 --set T=f32 --set B=1,2,3,4,5,6,7,8 --set "
          "warps=1,2,4,8,16,32,64,128,256",
          "kernel 'any': the values combine to more than 64 alternatives", 2},
