@@ -41,7 +41,12 @@ static void amd(void **state) {
         {0x1201, {128, 32, 97, 32, 0}, 48, 64, OCCUPANCY_REGISTERS},
         {0x1030, {128, 32, 65, 32, 0}, 48, 64, OCCUPANCY_REGISTERS},
         {0x1030, {64, 64, 64, 32, 0}, 32, 64, OCCUPANCY_REGISTERS},
-        // Scalar ones count on gfx9 only.
+        // RDNA allocates registers to waves of 64 in portions of half the size.
+        {0x1030, {64, 64, 72, 32, 0}, 28, 64, OCCUPANCY_REGISTERS},
+        {0x1100, {64, 64, 108, 32, 0}, 28, 64, OCCUPANCY_REGISTERS},
+        // Scalar ones count up to gfx9: 512 in portions of 8 up to gfx7, then 800 of 16.
+        {0x700, {256, 64, 24, 96, 0}, 20, 40, OCCUPANCY_REGISTERS},
+        {0x803, {256, 64, 24, 96, 0}, 32, 40, OCCUPANCY_REGISTERS},
         {0x942, {256, 64, 32, 102, 0}, 28, 32, OCCUPANCY_REGISTERS},
         {0x1030, {256, 32, 32, 106, 0}, 64, 64, OCCUPANCY_WARPS},
         // Shared memory: 64 KiB, 160 KiB, 128 KiB of a pair of compute units.
