@@ -131,7 +131,18 @@ static double seconds_of(int who) {
            (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
 }
 
+// AMD's code reaches across 128 KiB by a jump to a register. It is compiled, and the warp machine
+// does not run it.
+static bool jumps_far(tilec_context *c, tilec_status s) {
+    return s == TILEC_UNSUPPORTED && strstr(tilec_last_error(c), "'s_setpc_b64") &&
+           strstr(tilec_last_error(c), "the simulated processor has no such instruction");
+}
+
 static void expect_refused(tilec_context *c, const Program *p, bool gpu, tilec_status s) {
+    if (jumps_far(c, s)) {
+        print_message("%s: compiled; the simulator has no jump to a register\n", p->name);
+        return;
+    }
     if (!p->refused || (!gpu && !p->on_cpu)) fail_msg("%s: %s", p->name, tilec_last_error(c));
     assert_int_equal(s, TILEC_UNSUPPORTED);
     if (!strstr(tilec_last_error(c), p->refused)) fail_msg("%s", tilec_last_error(c));
