@@ -177,3 +177,32 @@ bool ir_enum_from_text(IrAttrKind kind, Str text, int64_t *value) {
     }
     return false;
 }
+
+unsigned ir_rmw_classes(IrRmw rmw) {
+    switch (rmw) {
+    case IR_RMW_ADD:
+    case IR_RMW_SUB:
+    case IR_RMW_MIN:
+    case IR_RMW_MAX: return DTYPE_CLASS_NUMBER;
+    case IR_RMW_AND:
+    case IR_RMW_OR:
+    case IR_RMW_XOR: return DTYPE_CLASS_INT | DTYPE_CLASS_BOOL;
+    case IR_RMW_XCHG: break;
+    }
+    return DTYPE_CLASS_ANY;
+}
+
+unsigned ir_reduce_classes(IrReduce kind) {
+    switch (kind) {
+    case IR_REDUCE_SUM:
+    case IR_REDUCE_PROD:
+    case IR_REDUCE_MIN:
+    case IR_REDUCE_MAX:
+    case IR_REDUCE_ARGMIN:
+    case IR_REDUCE_ARGMAX: return DTYPE_CLASS_NUMBER;
+    case IR_REDUCE_ANY:
+    case IR_REDUCE_ALL: return DTYPE_CLASS_BOOL;
+    case IR_REDUCE_CUSTOM: break;
+    }
+    return DTYPE_CLASS_ANY;
+}

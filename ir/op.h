@@ -259,4 +259,8 @@ bool ir_operand_optional(IrOpcode code, uint32_t index);
 const char *ir_enum_text(IrAttrKind kind, int64_t value);
 bool ir_enum_from_text(IrAttrKind kind, Str text, int64_t *value);
 
+// The classes of elements (DTYPE_CLASS_ bits) that an atomic, a reduction or a scan works on.
+unsigned ir_rmw_classes(IrRmw rmw);
+unsigned ir_reduce_classes(IrReduce kind);
+
 #endif

@@ -1,20 +1,6 @@
 // Atomics on views and through pointers.
 #include "frontend/common/build.h"
 
-unsigned el_atomic_classes(IrRmw rmw) {
-    switch (rmw) {
-    case IR_RMW_ADD:
-    case IR_RMW_SUB:
-    case IR_RMW_MIN:
-    case IR_RMW_MAX: return DTYPE_CLASS_NUMBER;
-    case IR_RMW_AND:
-    case IR_RMW_OR:
-    case IR_RMW_XOR: return DTYPE_CLASS_INT | DTYPE_CLASS_BOOL;
-    case IR_RMW_XCHG: break;
-    }
-    return DTYPE_CLASS_ANY;
-}
-
 IrValue *el_atomic(Elab *e, const AtomicOp *a, uint32_t count, IrValue *const *values,
                    IrValue *mask) {
     IrValue *operands[4] = {NULL};

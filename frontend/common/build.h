@@ -30,7 +30,6 @@ typedef struct FrontCombiner {
 // Calls the function on 2n scalars, with its code in a new region; NULL after an error.
 IrBlock *el_combiner(Elab *e, const FrontCombiner *c, const Tiles *t);
 
-unsigned el_reduce_classes(IrReduce kind);  // the classes of elements that `kind` takes
 // `keep`: the shape of the results. The result is one value, or a tuple.
 Val el_reduce(Elab *e, const Tiles *t, IrReduce kind, IrBlock *combiner, IrValue *mask,
               uint32_t axis, const Shape *keep);
@@ -77,7 +76,6 @@ typedef struct AtomicOp {
     IrRmw rmw;   // for all others
     int64_t order, scope;
 } AtomicOp;
-unsigned el_atomic_classes(IrRmw rmw);  // the classes of elements that the atomic takes
 // Returns the value that memory had before. `mask` may be NULL.
 IrValue *el_atomic(Elab *e, const AtomicOp *a, uint32_t count, IrValue *const *values,
                    IrValue *mask);

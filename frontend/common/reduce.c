@@ -66,21 +66,6 @@ IrBlock *el_combiner(Elab *e, const FrontCombiner *c, const Tiles *o) {
 
 // ---- reductions
 
-unsigned el_reduce_classes(IrReduce kind) {
-    switch (kind) {
-    case IR_REDUCE_SUM:
-    case IR_REDUCE_PROD:
-    case IR_REDUCE_MIN:
-    case IR_REDUCE_MAX:
-    case IR_REDUCE_ARGMIN:
-    case IR_REDUCE_ARGMAX: return DTYPE_CLASS_NUMBER;
-    case IR_REDUCE_ANY:
-    case IR_REDUCE_ALL: return DTYPE_CLASS_BOOL;
-    case IR_REDUCE_CUSTOM: break;
-    }
-    return DTYPE_CLASS_ANY;
-}
-
 static Shape reduced_shape(const Shape *from, uint32_t axis) {
     Shape shape = {0};
     for (uint32_t i = 0; i < from->rank; i++)

@@ -111,7 +111,7 @@ static bool atomic_row(Elab *e, const Args *a, Dtype elem, IrRmw *rmw) {
     size_t row = 0;
     while (atomics[row].builtin != a->which) row++;
     *rmw = atomics[row].rmw;
-    if (dtype_is(elem, el_atomic_classes(*rmw))) return true;
+    if (dtype_is(elem, ir_rmw_classes(*rmw))) return true;
     el_error(e, a->at[0]->span, DIAG_ATOMIC, "'%s' does not take %s", a->name, dtype_name(elem));
     return false;
 }

@@ -60,7 +60,7 @@ static bool reduction_kind(Elab *e, const Args *a, const Tiles *o, IrReduce *kin
                  o->count);
         return false;
     }
-    unsigned classes = el_reduce_classes(*kind);
+    unsigned classes = ir_reduce_classes(*kind);
     if (custom || dtype_is(el_elem(o->tiles[0]), classes)) return true;
     bool wants_bool = classes == DTYPE_CLASS_BOOL;
     el_error(e, a->at[0]->span, DIAG_TYPE, "'%s' needs %s, found %s", a->name,

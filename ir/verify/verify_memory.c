@@ -42,23 +42,9 @@ static bool rule_store(Verifier *v, const IrOp *op) {
 
 // ---- atomics ------------------------------------------------------------------------------------
 
-static unsigned rmw_classes(IrRmw rmw) {
-    switch (rmw) {
-    case IR_RMW_ADD:
-    case IR_RMW_SUB:
-    case IR_RMW_MIN:
-    case IR_RMW_MAX: return DTYPE_CLASS_NUMBER;
-    case IR_RMW_AND:
-    case IR_RMW_OR:
-    case IR_RMW_XOR: return DTYPE_CLASS_INT | DTYPE_CLASS_BOOL;
-    case IR_RMW_XCHG: break;
-    }
-    return DTYPE_CLASS_ANY;
-}
-
 static bool rmw_elem(Verifier *v, const IrOp *op, Dtype elem) {
     int64_t rmw = ir_attr_int(op, IR_ATTR_RMW);
-    if (dtype_is(elem, rmw_classes((IrRmw)rmw))) return true;
+    if (dtype_is(elem, ir_rmw_classes((IrRmw)rmw))) return true;
     return verifier_fail(v, op, "atomic %s does not work on %s", ir_enum_text(IR_KIND_RMW, rmw),
                          dtype_name(elem));
 }

@@ -138,26 +138,11 @@ static bool tiles(Verifier *v, const IrOp *op, uint32_t first, unsigned classes,
     return verifier_axis(v, op, x, axis);
 }
 
-static unsigned kind_classes(IrReduce kind) {
-    switch (kind) {
-    case IR_REDUCE_SUM:
-    case IR_REDUCE_PROD:
-    case IR_REDUCE_MIN:
-    case IR_REDUCE_MAX:
-    case IR_REDUCE_ARGMIN:
-    case IR_REDUCE_ARGMAX: return DTYPE_CLASS_NUMBER;
-    case IR_REDUCE_ANY:
-    case IR_REDUCE_ALL: return DTYPE_CLASS_BOOL;
-    case IR_REDUCE_CUSTOM: break;
-    }
-    return DTYPE_CLASS_ANY;
-}
-
 static bool rule_reduce(Verifier *v, const IrOp *op) {
     IrReduce kind = (IrReduce)ir_attr_int(op, IR_ATTR_REDUCE);
     bool places = kind == IR_REDUCE_ARGMIN || kind == IR_REDUCE_ARGMAX;
     uint32_t axis;
-    TRY(tiles(v, op, 1, kind_classes(kind), &axis));
+    TRY(tiles(v, op, 1, ir_reduce_classes(kind), &axis));
     TRY(verifier_mask(v, op, 0, ir_operand(op, 1)->type));
     TRY(combiner(v, op, 1, kind == IR_REDUCE_CUSTOM));
     for (uint32_t i = 0; i < op->result_count; i++) {
@@ -177,7 +162,7 @@ static bool rule_scan(Verifier *v, const IrOp *op) {
                              ir_enum_text(IR_KIND_REDUCE, kind));
     }
     uint32_t axis;
-    TRY(tiles(v, op, 0, kind_classes(kind), &axis));
+    TRY(tiles(v, op, 0, ir_reduce_classes(kind), &axis));
     TRY(combiner(v, op, 0, kind == IR_REDUCE_CUSTOM));
     for (uint32_t i = 0; i < op->result_count; i++) {
         TRY(verifier_result(v, op, i, ir_operand(op, i)->type));

@@ -1,6 +1,6 @@
 // Products: the loops around a block. See dot.h.
 #include "passes/cpu/emit/dot.h"
-#include "passes/cpu/dot_way.h"
+#include "passes/cpu/dot_trace.h"
 #include "passes/rewrite.h"
 
 // ---- loops --------------------------------------------------------------------------------------
@@ -105,14 +105,14 @@ static bool same_extent(const IrDim *a, const IrDim *b) {
 
 // The number of steps along k after which both operands stay 0: an i64. NULL: never, or unknown.
 static IrValue *room_along_k(Lower *l, const Dot *d, IrBuilder *b) {
-    DotWay ways[2];
-    if (!dot_find_ways(l->scratch, d->op, ways)) return NULL;
-    if (dot_way_index(&ways[0]) != dot_way_index(&ways[1])) return NULL;
-    if (!same_extent(dot_way_extent(l->func, &ways[0]), dot_way_extent(l->func, &ways[1])))
+    DotTrace traces[2];
+    if (!dot_trace_factors(l->scratch, d->op, traces)) return NULL;
+    if (dot_trace_index(&traces[0]) != dot_trace_index(&traces[1])) return NULL;
+    if (!same_extent(dot_trace_extent(l->func, &traces[0]), dot_trace_extent(l->func, &traces[1])))
         return NULL;
-    bool inside = ir_attr(ways[0].load, IR_ATTR_INSIDE)->u.ints.items[ways[0].dim] ||
-                  ir_attr(ways[1].load, IR_ATTR_INSIDE)->u.ints.items[ways[1].dim];
-    return inside ? NULL : access_room(l, b, ways[0].load, ways[0].dim);
+    bool inside = ir_attr(traces[0].load, IR_ATTR_INSIDE)->u.ints.items[traces[0].dim] ||
+                  ir_attr(traces[1].load, IR_ATTR_INSIDE)->u.ints.items[traces[1].dim];
+    return inside ? NULL : access_room(l, b, traces[0].load, traces[0].dim);
 }
 
 // Whole iterations beyond the ends of both operands are left out.

@@ -6,7 +6,7 @@
 // and if both operands end at K: a longer step then reads the padding beyond, which is 0.
 #include "ir/edit.h"
 #include "passes/cpu/dot_form.h"
-#include "passes/cpu/dot_way.h"
+#include "passes/cpu/dot_trace.h"
 #include "passes/passes.h"
 #include "passes/rewrite.h"
 
@@ -20,9 +20,9 @@ static bool is_extent(const IrValue *v, const IrDim *dim) {
 // Is the value used by one op only?
 static bool one_use(const IrValue *v) { return v->uses && !v->uses->next; }
 
-static bool is_private(const DotWay *way, const IrOp *loop) {
-    for (size_t i = 0; i < way->tile.count; i++) {
-        const IrValue *v = way->tile.data[i];
+static bool is_private(const DotTrace *trace, const IrOp *loop) {
+    for (size_t i = 0; i < trace->tile.count; i++) {
+        const IrValue *v = trace->tile.data[i];
         if (!one_use(v) || v->def->block != loop->regions[0]) return false;
     }
     return true;
@@ -30,13 +30,13 @@ static bool is_private(const DotWay *way, const IrOp *loop) {
 
 // Finds the operands of the loop's product; false if anything else depends on k.
 static bool find_operands(const IrFunc *f, Arena *scratch, const IrOp *loop, const IrOp *dot,
-                          DotWay ways[2]) {
+                          DotTrace traces[2]) {
     const IrValue *k = loop->regions[0]->args[0];
     uint32_t uses = 0;
-    if (!dot_find_ways(scratch, dot, ways)) return false;
+    if (!dot_trace_factors(scratch, dot, traces)) return false;
     for (uint32_t i = 0; i < 2; i++) {
-        if (!is_private(&ways[i], loop) || dot_way_index(&ways[i]) != k) return false;
-        if (!is_extent(ir_operand(loop, 1), dot_way_extent(f, &ways[i]))) return false;
+        if (!is_private(&traces[i], loop) || dot_trace_index(&traces[i]) != k) return false;
+        if (!is_extent(ir_operand(loop, 1), dot_trace_extent(f, &traces[i]))) return false;
     }
     for (const IrUse *u = k->uses; u; u = u->next) uses++;
     return uses == 2;
@@ -61,22 +61,22 @@ static bool sums_up(const IrOp *loop, const IrOp *dot) {
            ir_operand(body->last, 0) == &dot->results[0] && one_use(&dot->results[0]);
 }
 
-static void widen_way(const DotWay *way, IrModule *module, uint32_t times) {
-    const IrAttr *select = ir_attr(way->load, IR_ATTR_SELECT);
-    const IrAttr *inside = ir_attr(way->load, IR_ATTR_INSIDE);
+static void widen_trace(const DotTrace *trace, IrModule *module, uint32_t times) {
+    const IrAttr *select = ir_attr(trace->load, IR_ATTR_SELECT);
+    const IrAttr *inside = ir_attr(trace->load, IR_ATTR_INSIDE);
     uint32_t count = select->u.ints.count;
     int64_t widths[IR_MAX_VIEW_RANK], proven[IR_MAX_VIEW_RANK];
     for (uint32_t d = 0; d < count; d++) {
-        widths[d] = select->u.ints.items[d] * (d == way->dim ? times : 1);
-        proven[d] = d == way->dim ? 0 : inside->u.ints.items[d];
+        widths[d] = select->u.ints.items[d] * (d == trace->dim ? times : 1);
+        proven[d] = d == trace->dim ? 0 : inside->u.ints.items[d];
     }
-    ir_attr_set_ints(way->load, IR_ATTR_SELECT, count, widths);
-    ir_attr_set_ints(way->load, IR_ATTR_INSIDE, count, proven);
-    for (size_t i = 0; i < way->tile.count; i++) {
-        IrValue *v = way->tile.data[i];
+    ir_attr_set_ints(trace->load, IR_ATTR_SELECT, count, widths);
+    ir_attr_set_ints(trace->load, IR_ATTR_INSIDE, count, proven);
+    for (size_t i = 0; i < trace->tile.count; i++) {
+        IrValue *v = trace->tile.data[i];
         uint32_t shape[IR_MAX_RANK];
         for (uint32_t d = 0; d < v->type->rank; d++)
-            shape[d] = v->type->shape[d] * (d == way->along.data[i] ? times : 1);
+            shape[d] = v->type->shape[d] * (d == trace->along.data[i] ? times : 1);
         v->type = ir_with_shape(module, v->type, v->type->rank, shape);
     }
 }
@@ -90,10 +90,10 @@ static bool deepen_loop(IrFunc *f, const PassContext *context, IrOp *loop) {
     uint32_t rank = ir_operand(dot, 0)->type->rank;
     uint32_t depth = ir_operand(dot, 0)->type->shape[rank - 1];
     if (!rewrite_constant_int(ir_operand(loop, 2), &step) || step != depth) return false;
-    DotWay ways[2];
+    DotTrace traces[2];
     uint32_t wanted = dot_wanted_depth(context->machine, dot);
-    if (wanted <= depth || !find_operands(f, context->scratch, loop, dot, ways)) return false;
-    for (uint32_t i = 0; i < 2; i++) widen_way(&ways[i], f->module, wanted / depth);
+    if (wanted <= depth || !find_operands(f, context->scratch, loop, dot, traces)) return false;
+    for (uint32_t i = 0; i < 2; i++) widen_trace(&traces[i], f->module, wanted / depth);
     IrBuilder b = ir_builder_before(loop);
     b.span = loop->span;
     ir_set_operand(loop, 2, ir_const_int(&b, DTYPE_I64, wanted));

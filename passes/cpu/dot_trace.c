@@ -1,4 +1,4 @@
-#include "passes/cpu/dot_way.h"
+#include "passes/cpu/dot_trace.h"
 
 #include "base/os/os.h"
 
@@ -21,14 +21,14 @@ static bool has_tile_index(const IrOp *load) {
     return false;
 }
 
-static bool find_way(Arena *scratch, IrValue *v, uint32_t along, DotWay *way) {
+static bool trace_factor(Arena *scratch, IrValue *v, uint32_t along, DotTrace *trace) {
     for (IrOp *op = v->def; op; v = ir_operand(op, 0), op = v->def) {
-        vec_push(scratch, &way->tile, v);
-        vec_push(scratch, &way->along, along);
+        vec_push(scratch, &trace->tile, v);
+        vec_push(scratch, &trace->along, along);
         IrRule rule = ir_op_info(op->code)->rule;
         if (op->code == IR_VIEW_LOAD) {
-            way->load = op;
-            way->dim = selected_dim(op, along);
+            trace->load = op;
+            trace->dim = selected_dim(op, along);
             return is_zero_pad(ir_operand(op, 1)) && !has_tile_index(op);
         }
         if (op->code == IR_PERMUTE)
@@ -40,9 +40,9 @@ static bool find_way(Arena *scratch, IrValue *v, uint32_t along, DotWay *way) {
 }
 
 // The padding must still be 0 after the ops between; cos(0), for example, is 1.
-static bool keeps_zero(const DotWay *way) {
-    for (size_t i = 0; i < way->tile.count; i++) {
-        const IrOp *op = way->tile.data[i]->def;
+static bool keeps_zero(const DotTrace *trace) {
+    for (size_t i = 0; i < trace->tile.count; i++) {
+        const IrOp *op = trace->tile.data[i]->def;
         bool keeps = op->code == IR_VIEW_LOAD || op->code == IR_PERMUTE || op->code == IR_CAST ||
                      op->code == IR_NEG;
         if (!keeps) return false;
@@ -50,23 +50,23 @@ static bool keeps_zero(const DotWay *way) {
     return true;
 }
 
-bool dot_find_ways(Arena *scratch, const IrOp *dot, DotWay ways[2]) {
+bool dot_trace_factors(Arena *scratch, const IrOp *dot, DotTrace traces[2]) {
     uint32_t rank = ir_operand(dot, 0)->type->rank;
     for (uint32_t i = 0; i < 2; i++) {
-        ways[i] = (DotWay){0};
-        if (!find_way(scratch, ir_operand(dot, i), rank - 1 - i, &ways[i])) return false;
-        if (!keeps_zero(&ways[i])) return false;
+        traces[i] = (DotTrace){0};
+        if (!trace_factor(scratch, ir_operand(dot, i), rank - 1 - i, &traces[i])) return false;
+        if (!keeps_zero(&traces[i])) return false;
     }
     return true;
 }
 
-IrValue *dot_way_index(const DotWay *way) {
-    return ir_operand(way->load, ir_view_index_start(way->load->code) + way->dim);
+IrValue *dot_trace_index(const DotTrace *trace) {
+    return ir_operand(trace->load, ir_view_index_start(trace->load->code) + trace->dim);
 }
 
-const IrDim *dot_way_extent(const IrFunc *f, const DotWay *way) {
+const IrDim *dot_trace_extent(const IrFunc *f, const DotTrace *trace) {
     for (size_t i = 0; i < f->params.count; i++)
-        if (f->params.data[i].value == ir_operand(way->load, 0))
-            return &f->params.data[i].dims[way->dim];
+        if (f->params.data[i].value == ir_operand(trace->load, 0))
+            return &f->params.data[i].dims[trace->dim];
     UNREACHABLE("a view that is not a parameter");
 }
