@@ -13,7 +13,8 @@ count=$(grep -cvE '^(#|$)' "$allow" || true)
     echo "scripts/check/words.allow: $count exceptions, expected at most $exceptions_most" \
         >>"$scratch/found"
 
-tree_files '*.c' '*.h' '*.cpp' '*.def' '*.md' '*.sh' '*.cmake' >"$scratch/prose-files"
+tree_files '*.c' '*.h' '*.cpp' '*.def' '*.md' '*.sh' '*.cmake' '*.pl' '*.awk' \
+    >"$scratch/prose-files"
 perl "$check_lib/prose.pl" <"$scratch/prose-files" >"$scratch/prose"
 perl "$check_lib/words.pl" "$check_lib/../words.txt" "$allow" <"$scratch/prose" >>"$scratch/found"
 

@@ -19,7 +19,6 @@ sub add {
     if (!@block) { ($first, $kind) = ($line, $new_kind) }
     push @block, $text;
 }
-# Texts between quotes, not printed by mistake: a comment's quotes, code within a page.
 sub page {
     my $fenced = 0;
     while (my $line = <FILE>) {

@@ -1,7 +1,8 @@
-# Finds in blocks of prose (prose.pl) what words.txt lists.
+# Finds the words of words.txt in blocks of prose (prose.pl).
 #   perl words.pl WORDS ALLOW <BLOCKS
-# Prints `FILE:LINE: "what was found": INSTEAD`. ALLOW has lines `FILE TEXT`, behind which a reason
-# stands; a block of that file that holds the text is left out.
+# Prints `FILE:LINE: "what was found": INSTEAD`. Each line of ALLOW is FILE, TEXT and a reason,
+# separated by tabs. A block of that file that contains the text is left out. An exception that no
+# block needs is a violation.
 use strict;
 use warnings;
 use utf8;
