@@ -91,9 +91,15 @@ static void leave(const GpuDevice *d, GpuPlace place) {
     GPU_DO(d, pop_current, &ours);
 }
 
-static bool is_host(const GpuDevice *d, unsigned type) {
-    (void)d;
-    return type == CU_MEMORYTYPE_HOST;
+// cuPointerGetAttribute would fail for memory that the driver does not know, and tools such as
+// compute-sanitizer would report each such failure.
+static GpuFailed find_memory(const GpuDevice *d, GpuAddress address, bool *host) {
+    GpuPointerAttribute attribute = CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
+    unsigned type = 0;
+    void *value = &type;
+    GpuResult r = GPU_DO(d, pointer_get_attributes, 1, &attribute, &value, address);
+    *host = type == 0 || type == CU_MEMORYTYPE_HOST;
+    return (GpuFailed){GPU_CALL_pointer_get_attributes, r};
 }
 
 // The driver accepts modules and streams of one context only.
@@ -123,7 +129,6 @@ const GpuSide cuda_side = {
     .install = "install it",
     .numbers = {.threads_max = CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
                 .shared_max = CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
-                .memory_type = CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
                 .host_flags = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP,
                 .stream_flags = CU_STREAM_NON_BLOCKING,
                 .param_end = CU_LAUNCH_PARAM_END_AS_INT,
@@ -140,7 +145,7 @@ const GpuSide cuda_side = {
     .release = release,
     .enter = enter,
     .leave = leave,
-    .is_host = is_host,
+    .find_memory = find_memory,
     .check_stream = check_stream,
     .load = cuda_load,
     .allow = cuda_allow,

@@ -105,15 +105,10 @@ void gpu_free(tilec_device *device, void *address, size_t size) {
     gpu_leave(d, place);
 }
 
-// Memory that the driver does not know is host memory.
 static tilec_status find_side(const tilec_device *device, const void *address, bool *host) {
     const GpuDevice *d = device->state;
-    unsigned type = 0;
-    GpuResult r =
-        GPU_DO(d, pointer_get_attribute, &type, d->side->numbers.memory_type, number_of(address));
-    *host = r || d->side->is_host(d, type);
-    if (!r || r == d->side->numbers.invalid_value) return TILEC_OK;
-    return gpu_fail(device, GPU_CALL_pointer_get_attribute, r);
+    GpuFailed failed = d->side->find_memory(d, number_of(address), host);
+    return failed.code ? gpu_fail(device, failed.call, failed.code) : TILEC_OK;
 }
 
 // Waits for the copy, since the host memory may be reused on return.

@@ -64,7 +64,6 @@ typedef struct GpuPlace {
 // Constants of the driver that differ between vendors.
 typedef struct GpuNumbers {
     GpuAttribute threads_max, shared_max;
-    GpuPointerAttribute memory_type;
     unsigned host_flags;  // flags for host memory that the device can access
     unsigned stream_flags;
     uintptr_t param_end, param_buffer, param_size;  // keys for the argument block of a launch
@@ -94,8 +93,8 @@ typedef struct GpuSide {
     void (*release)(GpuDevice *d);
     GpuFailed (*enter)(const GpuDevice *d, GpuPlace *place);
     void (*leave)(const GpuDevice *d, GpuPlace place);
-    // Is memory of this type host memory?
-    bool (*is_host)(const GpuDevice *d, unsigned type);
+    // Is it host memory? Memory that the driver does not know is.
+    GpuFailed (*find_memory)(const GpuDevice *d, GpuAddress address, bool *host);
     // Refuses another library's stream that belongs to another device.
     tilec_status (*check_stream)(const tilec_device *device, GpuStreamHandle handle);
     tilec_status (*load)(tilec_device *device, Arena *arena, const RtImage *image,

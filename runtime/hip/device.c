@@ -115,6 +115,15 @@ static bool is_host(const GpuDevice *d, unsigned type) {
     return type <= (d->version < 60000000 ? 0 : 1);
 }
 
+// HIP fails for memory that it does not know.
+static GpuFailed find_memory(const GpuDevice *d, GpuAddress address, bool *host) {
+    unsigned type = 0;
+    GpuResult r =
+        GPU_DO(d, pointer_get_attribute, &type, HIP_POINTER_ATTRIBUTE_MEMORY_TYPE, address);
+    *host = r || is_host(d, type);
+    return (GpuFailed){GPU_CALL_pointer_get_attribute, r == hipErrorInvalidValue ? 0 : r};
+}
+
 // Older versions cannot report a stream's device, so the caller is trusted.
 static tilec_status check_stream(const tilec_device *device, GpuStreamHandle handle) {
     const GpuDevice *d = device->state;
@@ -156,7 +165,6 @@ const GpuSide hip_side = {
     // memory that neither side caches.
     .numbers = {.threads_max = hipDeviceAttributeMaxThreadsPerBlock,
                 .shared_max = hipDeviceAttributeMaxSharedMemoryPerBlock,
-                .memory_type = HIP_POINTER_ATTRIBUTE_MEMORY_TYPE,
                 .host_flags = hipHostMallocPortable | hipHostMallocMapped | hipHostMallocCoherent,
                 .stream_flags = hipStreamNonBlocking,
                 .param_end = HIP_LAUNCH_PARAM_END,
@@ -173,7 +181,7 @@ const GpuSide hip_side = {
     .find = find,
     .enter = enter,
     .leave = leave,
-    .is_host = is_host,
+    .find_memory = find_memory,
     .check_stream = check_stream,
     .load = hip_load,
     .launch = launch,

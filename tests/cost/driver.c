@@ -52,8 +52,9 @@ GpuResult cuMemFreeHost(void *memory) { return 0; }
 GpuResult cuMemHostGetDevicePointer_v2(GpuAddress *address, void *memory, unsigned flags) {
     return 2;
 }
-GpuResult cuPointerGetAttribute(void *value, GpuPointerAttribute attribute, GpuAddress pointer) {
-    return 1;
+GpuResult cuPointerGetAttributes(unsigned count, GpuPointerAttribute *attributes, void **values,
+                                 GpuAddress pointer) {
+    return *(unsigned *)values[0] = 0, 0;
 }
 GpuResult cuMemcpyHtoDAsync_v2(GpuAddress to, const void *from, size_t size, GpuStreamHandle s) {
     return 0;

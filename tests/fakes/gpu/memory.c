@@ -141,17 +141,33 @@ GpuResult fake_host_address(GpuAddress *address, void *memory, unsigned flags) {
     return fake_end(r);
 }
 
+static bool find_memory(GpuAddress pointer, unsigned *type) {
+    bool host = find_host((const void *)(uintptr_t)pointer) != NULL;
+    if (!host && !sim_memory_find(fake_memory(fake_device()), pointer, 1)) return false;
+    *type = fake_memory_type(host);
+    return true;
+}
+
+#ifdef FAKE_HIP
 GpuResult fake_pointer_get_attribute(void *value, GpuPointerAttribute attribute,
                                      GpuAddress pointer) {
     GpuResult r = fake_begin(GPU_CALL_pointer_get_attribute, true);
-    if (!r && attribute != MEMORY_TYPE) r = FAKE_INVALID_VALUE;
-    if (r) return fake_end(r);
-    bool host = find_host((const void *)(uintptr_t)pointer) != NULL;
-    if (!host && !sim_memory_find(fake_memory(fake_device()), pointer, 1))
-        return fake_end(FAKE_INVALID_VALUE);
-    *(unsigned *)value = fake_memory_type(host);
-    return fake_end(0);
+    if (!r && (attribute != MEMORY_TYPE || !find_memory(pointer, value))) r = FAKE_INVALID_VALUE;
+    return fake_end(r);
 }
+#else
+GpuResult fake_pointer_get_attributes(unsigned count, GpuPointerAttribute *attributes,
+                                      void **values, GpuAddress pointer) {
+    GpuResult r = fake_begin(GPU_CALL_pointer_get_attributes, true);
+    for (unsigned i = 0; i < count && !r; i++) {
+        if (attributes[i] != MEMORY_TYPE)
+            r = FAKE_INVALID_VALUE;
+        else if (!find_memory(pointer, values[i]))
+            *(unsigned *)values[i] = 0;
+    }
+    return fake_end(r);
+}
+#endif
 
 static GpuResult copy(GpuCall call, uint64_t to, uint64_t from, size_t size,
                       GpuStreamHandle stream) {
