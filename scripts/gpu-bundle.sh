@@ -20,7 +20,7 @@ fail() {
 
 [ "$(uname -sm)" = "Linux x86_64" ] || fail "bundles are made on x86-64 Linux" 77
 scripts/build.sh release tilec_tool tilec_shared tilec_rt_shared tilec_rt_sealed test_examples \
-    matrix_test_matrix bench_gpu
+    matrix_test_matrix matrix_test_chains gen_test_special bundle_test_device bench_gpu
 grep -q '^TILEC_LLVM_SHARED:BOOL=OFF' $build/CMakeCache.txt ||
     fail "$build links the shared libLLVM"
 if ! grep -q '^TILEC_LLVM_CONFIG:FILEPATH=/' $build/CMakeCache.txt; then
@@ -33,7 +33,9 @@ trap 'rm -rf "$stage"' EXIT
 to=$stage/$name
 mkdir -p "$to/bin" "$to/lib" "$to/include"
 cp $build/tilec $build/bench_gpu $build/tests/test_examples "$to/bin/"
-cp $build/tests/matrix_test_matrix "$to/bin/test_matrix"
+for test in matrix_test_matrix matrix_test_chains gen_test_special bundle_test_device; do
+    cp "$build/tests/$test" "$to/bin/test_${test##*test_}"
+done
 # A library of examples/aot with its program, compiled here: running it needs nothing of tilec.
 library=$stage/library
 mkdir "$library"
@@ -46,6 +48,8 @@ $build/tilec build examples/softmax.tile examples/rmsnorm.tile examples/matmul.t
 cp -P $build/libtilec.so* $build/libtilec_rt.so* $build/libtilec_llvm.so "$to/lib/"
 cp -R include/tilec "$to/include/"
 cp -R examples docs licenses LICENSE NOTICE "$to/"
+mkdir -p "$to/tests/gen"
+cp -R tests/gen/data "$to/tests/gen/"
 cp scripts/bundle/run.sh scripts/bundle/peers.py scripts/bundle/triton_kernels.py "$to/"
 # The matrix checks that the tests exist that its exceptions name.
 grep -oh 'tests/[a-z_/]*\.[a-z]*' tests/matrix/unsupported.def | sort -u |

@@ -32,6 +32,7 @@ export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export TILEC_CACHE_DIR=$out/cache
 unset TILEC_CPU_TARGET TILEC_TEST_WHOLE TILEC_TEST_TARGETS TILEC_TUNE_FILE
 export TILEC_TUNE_FILE=
+export TILEC_TEST_LLVM=$here/lib/libtilec_llvm.so
 
 has_gpu() { # DEVICE
     bin/tilec run examples/vector_add.tile add --device "$1" --set T=f32 --set N=1000 --check \
@@ -98,12 +99,25 @@ matrix_works() {
 }
 matrix_on() {
     case $1 in
-    cpu*) TILEC_TEST_DEVICE="cpu native" bin/test_matrix ;;
-    sim*) TILEC_TEST_DEVICE=sim bin/test_matrix ;;
-    cuda* | hip*) TILEC_TEST_DEVICE=sim TILEC_TEST_GPU=$1 bin/test_matrix ;;
+    cpu*) cells_run "cpu native" bin/test_matrix ;;
+    sim*) cells_run sim bin/test_matrix ;;
+    cuda* | hip*) TILEC_TEST_GPU=$1 cells_run sim bin/test_matrix ;;
     *) echo "no matrix is compiled for $1" ;;
     esac
 }
+# A matrix of which no cell ran has failed.
+cells_run() { # ROW COMMAND
+    local said
+    said=$(TILEC_TEST_DEVICE=$1 "$2" 2>&1) || { echo "$said" && return 1; }
+    echo "$said"
+    grep -q "^  $1  *[1-9][0-9]* cells" <<<"$said"
+}
+# Chains of operations that compilers combine, and random kernels, on special values: the same bits
+# as on the interpreter.
+chains_work() { TILEC_TEST_GPU=$1 TILEC_TEST_WHOLE=$((1 - quick)) bin/test_chains; }
+random_works() { TILEC_TEST_GPU=$1 TILEC_TEST_DEVICE=sm_90 bin/test_special; }
+# Streams, events, prints, faults, graphs: what a host program does.
+device_works() { bin/test_device --device "$1"; }
 # Runs kernels that were compiled ahead of time, with the runtime alone.
 library_works() {
     case $1 in
@@ -127,7 +141,14 @@ for device in "${devices[@]}"; do
             part "$device" command command_works "$device"
             part "$device" examples examples_work "$device"
             part "$device" matrix matrix_works "$device"
+            part "$device" device device_works "$device"
             part "$device" library library_works "$device"
+            case $device in
+            cuda* | hip*)
+                part "$device" chains chains_work "$device"
+                part "$device" random random_works "$device"
+                ;;
+            esac
         else
             part "$device" bench bench "$device"
             tee -a "$out/results.txt" <"$out/${device//:/-}-bench.log"

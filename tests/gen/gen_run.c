@@ -176,7 +176,8 @@ static void run_all(const Run *run, uint64_t first, uint64_t count) {
     for (uint64_t i = 0; i < seeds.count && failures < FAILURES; i++) {
         if (!portion_has(p, i)) continue;
         ran++;
-        failures += !run_seed(run, seed_of(seeds.first + i));
+        failures += os_env("TILEC_TEST_GPU") ? !run_here(run, seed_of(seeds.first + i))
+                                             : !run_seed(run, seed_of(seeds.first + i));
     }
     print_message("%s: %llu ran, %llu failed\n", run->what, (unsigned long long)ran,
                   (unsigned long long)failures);

@@ -138,10 +138,12 @@ static DeviceResult run_lowered(const Device *d, Program *p, Arena *arena, IrOut
     return fine ? DEVICE_RAN : DEVICE_REFUSED;
 }
 
-// Every pattern of 16 bits at once is more than small machines' shared memory; nothing else is.
+// Every pattern of 16 bits at once is more than small machines' shared memory, and more than the
+// registers of one warp; nothing else is.
 static bool lacks_room(const Program *p, const StrBuf *message) {
     return strstr(p->text, "[256,256]") &&
-           strstr(message->text, " of shared memory for each program, and ");
+           (strstr(message->text, " of shared memory for each program, and ") ||
+            strstr(message->text, " registers of each of its "));
 }
 
 // The result of gpu_threads for the cell, all threads in step on the interpreter.

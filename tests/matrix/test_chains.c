@@ -5,6 +5,7 @@
 // A chain is a block of its own, with loads of its own, so that no other chain is a second use of
 // its parts. One kernel has GROUP chains; in a slice some devices run it, in tiles or with
 // scalars. TILEC_TEST_WHOLE=1 runs all. TILEC_TEST_CHAIN=text runs those that contain this text.
+// With TILEC_TEST_GPU they run on that device alone (simulated.h).
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "base/os/os.h"
 #include "passes/pass.h"
 #include "tests/matrix/matrix.h"
 #include "tests/support/foreign.h"
@@ -278,6 +280,7 @@ static void run_group(uint32_t number, bool scalar, Tally *tally) {
         char name[GPU_NAME_MAX];
         uint64_t key = ((uint64_t)number * 2 + scalar) * DEVICES + d;
         if (!is_whole() && !slice_has(key, PARTS)) continue;
+        if (os_env("TILEC_TEST_GPU") && (d < CPUS || d >= CPUS + LOWERED_NVIDIA)) continue;
         if (!plain.kernel) {
             plain = begin(&g);
             run_plain(&plain);

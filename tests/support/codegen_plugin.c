@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/os/os.h"
+#include "base/status.h"
 // cmocka wants these first
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,8 +23,15 @@ bool codegen_built(void) {
 #endif
 }
 
+const char *codegen_plugin_path(void) {
+    const char *path = os_env("TILEC_TEST_LLVM");
+    if (!path || !path[0]) return TEST_BINARY_DIR "/libtilec_llvm.so";
+    CHECK(os_path_exists(path), "TILEC_TEST_LLVM=%s: there is no such file", path);
+    return path;
+}
+
 const CodegenApi *codegen_plugin(void) {
-    static const char path[] = TEST_BINARY_DIR "/libtilec_llvm.so";
+    const char *path = codegen_plugin_path();
     if (!os_path_exists(path)) {
         printf("skipped: %s was not built (LLVM is missing, see the output of cmake)\n", path);
         return NULL;

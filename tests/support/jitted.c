@@ -10,7 +10,7 @@
 #include "tests/support/codegen_plugin.h"
 #include "tests/support/foreign.h"
 
-bool jitted_possible(void) { return os_path_exists(TEST_BINARY_DIR "/libtilec_llvm.so"); }
+bool jitted_possible(void) { return os_path_exists(codegen_plugin_path()); }
 
 // ---- code ---------------------------------------------------------------------------------------
 

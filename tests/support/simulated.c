@@ -117,8 +117,9 @@ static void copy_back(Run *run) {
 
 // ---- the run ------------------------------------------------------------------------------------
 
+// `user` is the context's place for the launch that runs.
 static void print_line(void *user, const char *line, size_t length) {
-    const IrLaunch *launch = user;
+    const IrLaunch *launch = *(const IrLaunch **)user;
     if (launch->print) launch->print(launch->user, (Str){line, length});
 }
 
@@ -167,6 +168,8 @@ static bool launch_code(Run *run, const IrFunc *func, const CodeNotes *notes, St
     return fine;
 }
 
+static const IrLaunch *hardware_launch;
+
 // The device that TILEC_TEST_GPU names, opened for the process; NULL: it is the warp machine.
 static tilec_device *hardware(void) {
     static const RtDeviceApi *const apis[] = {&cuda_device_api, &hip_device_api};
@@ -174,7 +177,9 @@ static tilec_device *hardware(void) {
     static tilec_device *device;
     const char *name = os_env("TILEC_TEST_GPU");
     if (!name || !name[0] || device) return device;
-    CHECK(!rt_context_create(NULL, apis, 2, &context), "no context");
+    tilec_context_options options = {
+        .size = sizeof options, .print = print_line, .user = &hardware_launch};
+    CHECK(!rt_context_create(&options, apis, 2, &context), "no context");
     tilec_status s = tilec_device_open(context, name, &device);
     CHECK(!s, "%s", tilec_last_error(context));
     return device;
@@ -197,6 +202,7 @@ static bool run_on_hardware(const IrFunc *func, const CodeNotes *notes, Str text
                             const IrLaunch *launch, IrOutcome *outcome, Diags *diags) {
     tilec_device *device = hardware();
     Run run = {.context = device->context, .device = device, .diags = diags};
+    hardware_launch = launch;
     bool fine = launch_code(&run, func, notes, text, launch, outcome);
     for (uint32_t i = 0; i < run.count; i++)
         if (run.pieces[i].room) device->api->free(device, run.pieces[i].room, 0);
@@ -206,8 +212,7 @@ static bool run_on_hardware(const IrFunc *func, const CodeNotes *notes, Str text
 static bool run_code(const IrFunc *func, const CodeNotes *notes, const char *name, Str text,
                      const IrLaunch *launch, IrOutcome *outcome, Diags *diags) {
     static const RtDeviceApi *const apis[] = {&sim_device_api};
-    IrLaunch kept = *launch;
-    tilec_context_options options = {.size = sizeof options, .print = print_line, .user = &kept};
+    tilec_context_options options = {.size = sizeof options, .print = print_line, .user = &launch};
     Run run = {.diags = diags};
     CHECK(!rt_context_create(&options, apis, 1, &run.context), "no context");
     CHECK(!tilec_device_open(run.context, name, &run.device), "no device %s", name);
