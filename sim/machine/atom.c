@@ -4,6 +4,12 @@
 #include "sim/machine/number/number.h"
 #include "sim/machine/ops.h"
 
+// The sum of f32 in global memory has subnormal operands and results as zeros.
+static uint64_t add_flushed(uint64_t x, uint64_t y) {
+    float a = sim_flush(sim_f32_bits((uint32_t)x)), b = sim_flush(sim_f32_bits((uint32_t)y));
+    return sim_bits_f32(sim_canonical(sim_flush(a + b)));
+}
+
 static uint64_t add_float(const SimFormat *f, uint64_t x, uint64_t y) {
     if (f->bits == 64) return sim_bits_f64(sim_f64_bits(x) + sim_f64_bits(y));
     double s = sim_add_odd(sim_number_value(f, x), sim_number_value(f, y));
@@ -56,7 +62,10 @@ static void one_lane(SimWarp *w, const SimAccessOp *op, const SimTouch *t, uint3
             memcpy(&old, at, bytes);
             memcpy(&value, w->regs + op->values2[n].at + from, bytes);
             if (op->compare.number >= 0) memcpy(&compare, w->regs + op->compare.at + from, bytes);
-            uint64_t now = combine(op->atom, op->type, old, value, compare);
+            bool flushed =
+                op->atom == SIM_ATOM_ADD && op->type == SIM_F32 && op->space != SIM_SPACE_SHARED;
+            uint64_t now = flushed ? add_flushed(old, value)
+                                   : combine(op->atom, op->type, old, value, compare);
             if (!op->no_result && op->values[n].number >= 0)
                 memcpy(w->regs + op->values[n].at + from, &old, bytes);
             memcpy(at, &now, bytes);

@@ -36,12 +36,17 @@ static float slow_add(const SimInstr *i, float x, float y) {
     return finish(i, narrow(i, zero_sum(i, x, y, sim_add_odd(x, y))));
 }
 static float slow_sub(const SimInstr *i, float x, float y) { return slow_add(i, x, -y); }
+// Products with .ftz become 0 where they are subnormal before they are rounded.
+static float finish_product(const SimInstr *i, double odd) {
+    bool lost = i->flags & SIM_FTZ && odd < 0x1p-126 && odd > -0x1p-126;
+    return finish(i, lost ? (float)copysign(0, odd) : narrow(i, odd));
+}
 static float slow_mul(const SimInstr *i, float x, float y) {
-    return finish(i, narrow(i, (double)start(i, x) * (double)start(i, y)));
+    return finish_product(i, (double)start(i, x) * (double)start(i, y));
 }
 static float slow_fma(const SimInstr *i, float x, float y, float z) {
     double p = (double)start(i, x) * (double)start(i, y), c = start(i, z);
-    return finish(i, narrow(i, zero_sum(i, p, c, sim_add_odd(p, c))));
+    return finish_product(i, zero_sum(i, p, c, sim_add_odd(p, c)));
 }
 // The quotient and the root in double, with the exact sign of the error.
 static float slow_div(const SimInstr *i, float x, float y) {
@@ -153,8 +158,13 @@ ANY_1(COS_F32, LaneF32, finish(i, sim_approx_cos(start(i, x))))
 ANY_1(LG2_F32, LaneF32, finish(i, sim_approx_lg2(start(i, x))))
 ANY_1(EX2_F32, LaneF32, finish(i, sim_approx_ex2(start(i, x))))
 ANY_1(TANH_F32, LaneF32, sim_approx_tanh(x))
-ANY_1(ABS_F32, LaneU32, sim_bits_f32(start(i, sim_f32_bits(x))) & 0x7fffffff)
-ANY_1(NEG_F32, LaneU32, sim_bits_f32(start(i, sim_f32_bits(x))) ^ 0x80000000)
+// These are additions to ptxas, so that a NaN loses its sign and payload.
+static uint32_t with_sign(const SimInstr *i, uint32_t bits, uint32_t clear, uint32_t flip) {
+    float x = start(i, sim_f32_bits(bits));
+    return x != x ? sim_bits_f32(sim_canonical(x)) : (sim_bits_f32(x) & ~clear) ^ flip;
+}
+ANY_1(ABS_F32, LaneU32, with_sign(i, x, 0x80000000, 0))
+ANY_1(NEG_F32, LaneU32, with_sign(i, x, 0, 0x80000000))
 ANY_1(ABS_F64, LaneU64, x & ~(UINT64_C(1) << 63))
 ANY_1(NEG_F64, LaneU64, x ^ (UINT64_C(1) << 63))
 // copysign: the sign of a, the magnitude of b.
@@ -240,7 +250,7 @@ static bool is_kind(uint64_t magnitude, unsigned mantissa, uint64_t infinity, ui
     case 1: return magnitude == infinity;
     case 2: return magnitude <= infinity;
     case 3: return magnitude > infinity;
-    case 4: return normal;
+    case 4: return normal || !magnitude;
     default: return finite && !normal && magnitude;
     }
 }

@@ -10,13 +10,14 @@ typedef struct Half {
     uint32_t (*round)(float x);
     const SimFormat *format;
     uint32_t infinity;
+    double least_normal;
 } Half;
 static float f16_value(uint32_t h) { return sim_f16_value(h); }
 static float bf16_value(uint32_t h) { return sim_bf16_value(h); }
 static uint32_t f16_round(float x) { return sim_f16_round(x); }
 static uint32_t bf16_round(float x) { return sim_bf16_round(x); }
-static const Half f16 = {f16_value, f16_round, &sim_f16, 0x7c00};
-static const Half bf16 = {bf16_value, bf16_round, &sim_bf16, 0x7f80};
+static const Half f16 = {f16_value, f16_round, &sim_f16, 0x7c00, 0x1p-14};
+static const Half bf16 = {bf16_value, bf16_round, &sim_bf16, 0x7f80, 0x1p-126};
 
 static uint32_t flush(const SimInstr *i, const Half *h, uint32_t x) {
     if (!(i->flags & SIM_FTZ)) return x;
@@ -44,7 +45,10 @@ static uint32_t arithmetic(const SimInstr *i, const Half *h, SimOp op, uint32_t 
     case SIM_OP_MUL: r = a * b; break;
     default: r = sim_fma_odd(a, b, c); break;
     }
-    return finish(i, h, (uint32_t)sim_number_round(h->format, r, SIM_RN, false));
+    bool lost = i->flags & SIM_FTZ && op != SIM_OP_ADD && op != SIM_OP_SUB &&
+                fabs(r) < h->least_normal;  // before it is rounded
+    return finish(i, h,
+                  (uint32_t)sim_number_round(h->format, lost ? copysign(0, r) : r, SIM_RN, false));
 }
 
 static uint32_t extreme(const SimInstr *i, const Half *h, SimOp op, uint32_t x, uint32_t y) {
@@ -55,7 +59,7 @@ static uint32_t extreme(const SimInstr *i, const Half *h, SimOp op, uint32_t x, 
     bool nx = (x & 0x7fff) > h->infinity, ny = (y & 0x7fff) > h->infinity;
     if (nx || ny) {
         if (i->flags & SIM_NAN || (nx && ny)) return 0x7fff;
-        return finish(i, h, nx ? y : x);
+        return finish(i, h, (nx ? y : x) | (i->flags & SIM_XORSIGN ? sign : 0));
     }
     // Converts to integers with the same order as the numbers.
     int32_t kx = x & 0x8000 ? -(int32_t)(x & 0x7fff) - 1 : (int32_t)x;
@@ -65,10 +69,17 @@ static uint32_t extreme(const SimInstr *i, const Half *h, SimOp op, uint32_t x, 
     return finish(i, h, r);
 }
 
+// A NaN loses its sign and payload.
+static uint32_t sign_of_number(const SimInstr *i, const Half *h, uint32_t x, uint32_t clear,
+                               uint32_t flip) {
+    x = flush(i, h, x);
+    return (x & 0x7fff) > h->infinity ? 0x7fff : (x & ~clear) ^ flip;
+}
+
 static uint32_t unary(const SimInstr *i, const Half *h, SimOp op, uint32_t x) {
     switch (op) {
-    case SIM_OP_ABS: return flush(i, h, x) & 0x7fff;
-    case SIM_OP_NEG: return flush(i, h, x) ^ 0x8000;
+    case SIM_OP_ABS: return sign_of_number(i, h, x, 0x8000, 0);
+    case SIM_OP_NEG: return sign_of_number(i, h, x, 0, 0x8000);
     case SIM_OP_EX2: return finish(i, h, h->round(sim_approx_ex2(h->value(flush(i, h, x)))));
     default: return finish(i, h, h->round(sim_approx_tanh(h->value(x))));
     }

@@ -33,12 +33,12 @@
     X(2, DIV, S32, y ? (int64_t)x / y : -1)                                                       \
     X(2, DIV, U64, y ? x / y : UINT64_MAX)                                                        \
     X(2, DIV, S64, y == -1 ? (int64_t) - (uint64_t)x : y ? x / y : -1)                            \
-    X(2, REM, U16, y ? x % y : x)                                                                 \
-    X(2, REM, S16, y ? x % y : x)                                                                 \
-    X(2, REM, U32, y ? x % y : x)                                                                 \
-    X(2, REM, S32, y ? (int64_t)x % y : x)                                                        \
-    X(2, REM, U64, y ? x % y : x)                                                                 \
-    X(2, REM, S64, y == -1 ? 0 : y ? x % y : x)                                                   \
+    X(2, REM, U16, y ? x % y : UINT16_MAX)                                                        \
+    X(2, REM, S16, y ? x % y : -1)                                                                \
+    X(2, REM, U32, y ? x % y : UINT32_MAX)                                                        \
+    X(2, REM, S32, y ? (int64_t)x % y : -1)                                                       \
+    X(2, REM, U64, y ? x % y : UINT64_MAX)                                                        \
+    X(2, REM, S64, y == -1 ? 0 : y ? x % y : -1)                                                  \
     X(1, ABS, S16, x < 0 ? -x : x)                                                                \
     X(1, ABS, S32, x < 0 ? -(uint32_t)x : (uint32_t)x)                                            \
     X(1, ABS, S64, x < 0 ? -(uint64_t)x : (uint64_t)x)                                            \

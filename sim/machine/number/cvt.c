@@ -146,7 +146,7 @@ static uint64_t convert(const SimInstr *i, const SimCvtOp *op, uint64_t v) {
 SIM_CLONES static bool quick_float(SimWarp *w, const SimInstr *i, const SimCvtOp *op) {
     switch (op->to << 8 | op->from) {
     case SIM_F32 << 8 | SIM_F16: LOOP(LaneF32, LaneU16, sim_canonical(sim_f16_value(a[l])));
-    case SIM_F32 << 8 | SIM_BF16: LOOP(LaneF32, LaneU16, sim_canonical(sim_bf16_value(a[l])));
+    case SIM_F32 << 8 | SIM_BF16: LOOP(LaneU32, LaneU16, (uint32_t)a[l] << 16);
     case SIM_F16 << 8 | SIM_F32: LOOP(LaneU16, LaneF32, sim_f16_round(a[l]));
     case SIM_BF16 << 8 | SIM_F32: LOOP(LaneU16, LaneF32, sim_bf16_round(a[l]));
     case SIM_F32 << 8 | SIM_S32: LOOP(LaneF32, LaneS32, a[l]);
