@@ -29,6 +29,11 @@ static Gen *gen_create(Module *m) {
     return &made->g;
 }
 
+static void keep_bits(Module *m) {
+    module_keep_choices(m);
+    nvptx_keep_signs(m);
+}
+
 // There are no variables whose places a debugger could show.
 static const char *const without[] = {"livedebugvalues", NULL};
 // Our passes already make addresses of fragments as steps from few bases. Strength reduction of
@@ -56,7 +61,7 @@ bool codegen_nvptx_compile(Arena *arena, const IrFunc *func, const CodegenOption
                                  .gen = gen_create,
                                  .ops = &nvptx_gen_target,
                                  .function = nvptx_function,
-                                 .before_selection = module_keep_choices,
+                                 .before_selection = keep_bits,
                                  .without = products ? without_of_products : without,
                                  .without_long = without_long,
                                  .directives = true};

@@ -97,7 +97,8 @@ static LLVMValueRef nvptx_extreme(Gen *g, const IrType *t, LLVMValueRef a, LLVMV
                          (LLVMValueRef[]){a, b});
 }
 
-// Multiplies by the reciprocal. The error is 1 ulp and a rounding if 1 / b is a normal number.
+// Multiplies by the reciprocal. The error is below 2.5 ulp if 1 / b is a normal number: one of the
+// reciprocal, which a product with a larger significand doubles, and a rounding.
 static LLVMValueRef nvptx_quotient(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b) {
     if (t->elem != DTYPE_F32) return NULL;
     LLVMValueRef r = gen_intrinsic(g, "llvm.nvvm.rcp.approx.ftz.f", 0, NULL, 1, &b);

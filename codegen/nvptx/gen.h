@@ -7,6 +7,7 @@
 #ifndef TILEC_CODEGEN_NVPTX_GEN_H
 #define TILEC_CODEGEN_NVPTX_GEN_H
 
+#include "codegen/common/module.h"
 #include "codegen/gpu/gen.h"
 
 extern const GenTarget nvptx_gen_target;  // gen.c
@@ -20,6 +21,8 @@ LLVMValueRef nvptx_shuffle(Gen *g, LLVMValueRef word, LLVMValueRef lane, uint32_
 LLVMValueRef nvptx_exchanged(LLVMValueRef call, uint32_t *by);
 LLVMValueRef nvptx_any_lane(Gen *g, LLVMValueRef bit);
 void nvptx_mma(Gen *g, const IrOp *op);  // mma.c
+
+void nvptx_keep_signs(Module *m);  // signs.c: for before_selection
 
 // masked.c; word.c
 bool nvptx_can_mask(Gen *g, const IrOp *op, LLVMValueRef p, uint32_t bytes, uint32_t align);

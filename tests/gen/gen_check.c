@@ -317,7 +317,8 @@ static Str shrink(Str text, uint64_t seed, const char *passes, Arena *arena, Str
 }
 
 static bool failed(uint64_t seed, Str text, const char *passes, Arena *arena, Str *problem) {
-    if (passes) text = shrink(text, seed, passes, arena, problem);
+    // Hardware reports no races, which a smaller kernel may have.
+    if (passes && !getenv("TILEC_TEST_GPU")) text = shrink(text, seed, passes, arena, problem);
     Str what = *problem;
     return problem_is(arena, problem,
                       "seed %llu (tilec opt FILE.tir --passes=%s): %.*s\n"

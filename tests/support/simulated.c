@@ -237,6 +237,7 @@ bool simulated_run(IrModule *m, IrFunc *kernel, const SimulatedOptions *options,
                         .lines = true};
     Str text;
     if (!api->compile(m->arena, kernel, &o, &text, diags)) return false;
+    if (os_env("TILEC_TEST_PTX")) fprintf(stderr, "%.*s\n", STR_ARG(text));
     if (device) return run_on_hardware(kernel, &notes, text, launch, outcome, diags);
     char gpu[GPU_NAME_MAX];
     char *name = arena_printf(m->arena, "sim:%s:%u", gpu_target_name(target, gpu),
