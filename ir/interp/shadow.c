@@ -216,7 +216,7 @@ static Shade lane_divide(const ShadeLane *l) {
     if (b.e > 0) p += fabs(v) * (b.e / least);  // in this order |v| may be subnormal
     double e = rounded(l->to, v, p);
     if (l->approximate)
-        e = approximate_part(l, v, p + 4 * half_ulp(l->to, fabs(v) + p) + ldexp(fabs(v), -53));
+        e = approximate_part(l, v, p + 5 * half_ulp(l->to, fabs(v) + p) + ldexp(fabs(v), -53));
     return shade_settle(l->to, dtype_is(l->to, DTYPE_CLASS_FP8), v, e, is_certain(l, p));
 }
 
