@@ -20,7 +20,7 @@ set -eu
 self=$(realpath "$0")
 cd "$(dirname "$0")/../.."
 export LC_ALL=C.UTF-8
-pages=(docs/performance.md)
+pages=(docs/performance.md docs/hopper.md)
 fail() {
     echo "results: error: $1" >&2
     exit 1

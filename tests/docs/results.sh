@@ -21,7 +21,7 @@ expect() { # STATUS TEXT ARGUMENT…
         failed=1
     fi
 }
-restore() { cp "$root/docs/performance.md" "$root/docs/ratios.svg" "$scratch/docs/"; }
+restore() { cp "$root"/docs/{performance.md,hopper.md,ratios.svg} "$scratch/docs/"; }
 
 restore
 sed -i 's/| vadd | sm_75 | 43 |/| vadd | sm_75 | 44 |/' "$scratch/docs/performance.md"
