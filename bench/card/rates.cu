@@ -52,7 +52,7 @@ static void say(const char *unit, double value, const char *format, ...) {
     } while (0)
 
 static int g_sms = 132;
-static u64 *g_clocks;  // a number a block
+static u64 *g_clocks;  // one number for each block
 static u32 *g_sink;
 
 static double median(std::vector<double> v) {
@@ -61,7 +61,7 @@ static double median(std::vector<double> v) {
     return v[v.size() / 2];
 }
 
-// median over blocks of the clocks the last launch took
+// The median over blocks of the clocks that the last launch took.
 static double clocks(int blocks) {
     CHECK(cudaGetLastError());
     CHECK(cudaDeviceSynchronize());
@@ -71,7 +71,7 @@ static double clocks(int blocks) {
     return median(v);
 }
 
-// seconds of a launch between events, the least of `times` after one more
+// Seconds of a launch between events: the least of `times` after a first one.
 template <class F>
 static double seconds(F launch, int times = 3) {
     cudaEvent_t a, b;
@@ -102,7 +102,7 @@ __device__ __forceinline__ u32 hash(u32 x) {
     x ^= x >> 16;
     return x;
 }
-// two bf16 (or f16) of random sign and mantissa, 0.5 <= |x| < 2
+// Two bf16 (or f16) of random sign and mantissa, 0.5 <= |x| < 2
 __device__ __forceinline__ u32 halves(u32 x) { return (hash(x) & 0x80ff80ffu) | 0x3f003f00u; }
 __device__ __forceinline__ u32 shared_address(const void *p) {
     return (u32)__cvta_generic_to_shared(p);
@@ -284,8 +284,9 @@ MMA(MmaF16, "m16n8k16.row.col.f32.f16.f16.f32" TAIL, float, "f", 8, 4)
 MMA(MmaBf16, "m16n8k16.row.col.f32.bf16.bf16.f32" TAIL, float, "f", 8, 4)
 MMA(MmaTf32, "m16n8k8.row.col.f32.tf32.tf32.f32" TAIL, float, "f", 8, 4)
 MMA(MmaS8, "m16n8k32.row.col.s32.s8.s8.s32" TAIL, int, "r", 8, 4)
-struct MmaE4m3 {  // on sm_90 this is unpacking and two f16 products; the factors change, or ptxas
-                  // computes them once
+// On sm_90 this is unpacking and two f16 products. The factors change, else ptxas unpacks them
+// once.
+struct MmaE4m3 {
     static constexpr int N = 16;
     float c[8][4];
     u32 a[8][4], b[8][2];
@@ -323,7 +324,7 @@ MMA(MmaBf16Four, "m16n8k16.row.col.f32.bf16.bf16.f32" TAIL, float, "f", 4, 8)
 MMA(MmaTf32One, "m16n8k8.row.col.f32.tf32.tf32.f32" TAIL, float, "f", 1, 32)
 MMA(MmaS8One, "m16n8k32.row.col.s32.s8.s8.s32" TAIL, int, "r", 1, 32)
 
-// lane operations a clock and clocks a warp instruction of the SM
+// Lanes that one SM computes in a clock.
 template <class Op>
 static void alu(const char *name, double per = 1) {
     for (int warps : {4, 8, 16, 32}) {
@@ -526,7 +527,7 @@ static void section_wgmma() {
         wgmma_one<SS, 128, 0, 8>("bf16 ss n128", groups, 0);
         wgmma_one<RS, 128, 0, 4>("bf16 rs n128", groups, 0);
     }
-    // the clock under load: about 0.3 s of products on all SMs
+    // The clock under load, with half a second of products on all SMs.
     auto kernel = wgmma_rate<SS, 256, 1, 4>;
     int rounds = 60000;  // 8 products of 128 clocks for each of two groups: 0.07 s a launch
     for (int k = 0; k < 6; k++) {
@@ -666,7 +667,7 @@ __global__ void __cluster_dims__(2, 1, 1) cluster_barrier_cost(u64 *out, int rou
     }
     span.end(least, out);
 }
-// one warp arrives and waits on an mbarrier of count 1: the cost of a step of a ring
+// One warp arrives at an mbarrier of count 1 and waits for it: the cost of a step of a ring.
 __global__ void mbarrier_cost(u64 *out, int rounds) {
     __shared__ u64 least[2];
     __shared__ __align__(8) u64 bar;
@@ -802,7 +803,7 @@ static void flush_l2() {
     CHECK(cudaMemset(g_flush, 0x5a, 256 << 20));
 }
 
-// clocks a hop over `count` nodes, each in its own piece of `stride` bytes
+// Clocks of a load in a chain over `count` nodes, each in its own piece of `stride` bytes.
 static double chain_of(char *memory, u32 count, u64 stride, int hops, bool warm, bool l1) {
     auto order = shuffled(count);
     u32 *device;
@@ -813,7 +814,7 @@ static double chain_of(char *memory, u32 count, u64 stride, int hops, bool warm,
     u64 start;
     {
         u32 o = order[0];
-        u32 x = o;  // the same hash on the host
+        u32 x = o;  // hash() on the host
         x ^= x >> 16, x *= 0x7feb352du, x ^= x >> 15, x *= 0x846ca68bu, x ^= x >> 16;
         start = (u64)memory + (u64)o * stride + (x % (stride / 128)) * 128;
     }
@@ -830,7 +831,7 @@ static double chain_of(char *memory, u32 count, u64 stride, int hops, bool warm,
     return c / hops;
 }
 
-// one thread brings 16 bytes (cp.async) or `bytes` (bulk copy) and waits, at addresses that were
+// One thread copies 16 bytes (cp.async) or `bytes` (bulk copy) and waits, at addresses that were
 // not touched before
 __global__ void async_latency(const char *memory, u64 stride, int count, u64 *out, u32 *sink) {
     __shared__ __align__(16) u32 to[4];
@@ -1016,7 +1017,7 @@ static void section_atomics() {
 }
 
 // ---- global bandwidth
-// every block reads chunks of blockDim * U vectors, one after the other; U loads of a thread are in
+// Every block reads chunks of blockDim * U vectors, one after the other; U loads of a thread are in
 // flight
 template <int BYTES, int U, bool CG>
 __global__ void reading(const char *memory, u64 bytes, int rounds, u32 *sink) {
@@ -1094,7 +1095,7 @@ static void in_flight(const char *memory, u64 bytes) {
     }
 }
 
-// a ring of bulk copies, one thread issues and waits for them
+// A ring of bulk copies: one thread issues them and waits for them.
 __global__ void bulk_ring(const char *memory, u64 bytes, u32 piece, u32 slots, u32 *sink) {
     extern __shared__ __align__(1024) unsigned char to[];
     __shared__ __align__(8) u64 bars[32];
@@ -1190,7 +1191,7 @@ static void section_l2() {
     writing<16><<<g_sms * 8, 256>>>(memory, 64 << 20);
     CHECK(cudaDeviceSynchronize());
     for (int mb : {16, 24, 32, 40, 48}) {
-        // a whole number of rounds of all blocks, so that the parts are even
+        // A whole number of rounds of all blocks, so that their parts are equal.
         u64 chunk = 1024ull * 16 * 4 * g_sms;
         u64 bytes = (u64)(mb << 20) / chunk * chunk;
         if (!bytes) bytes = chunk;
@@ -1230,7 +1231,7 @@ static void section_l2() {
         say("GB/s", (double)b * 8 / s * 1e-9,
             "l2 bulk copies of %d B, %d in flight an SM (8 launches)", r.piece, r.slots);
     }
-    // stores that stay in L2
+    // Stores that stay in L2.
     s = seconds(
         [&] {
             for (int k = 0; k < 8; k++) writing<16><<<g_sms * 2, 1024>>>(memory, 16 << 20);

@@ -33,7 +33,7 @@ BM, BK = 128, 64
 #   l2     promotion in the tensor maps: 2 is 128 bytes, 3 is 256
 BASE = dict(cl=2, wait=1, s=4, order="g8", b="k", bn=256, mx=1, eb=2, l2=3)
 
-# What stands before an option in the name of a variant.
+# The letters before each option in the name of a variant.
 LETTERS = (
     ("c", "cl"),
     ("w", "wait"),

@@ -73,8 +73,8 @@ __device__ __forceinline__ void mma1(const u32 *a, const u32 *b, u32 *c) {
     for (int i = 0; i < 4; i++) c[i] = __float_as_uint(f[i]);
 }
 HD constexpr int kb_of(int k) { return k == H8F || k == H8H || k == B8K || k == T4 ? 16 : 32; }
-// A[problem][16][steps*kb], B[problem][8][steps*kb], C and D [problem][16][8]; split: three
-// products of high and low parts, low ones at A2, B2.
+// A[problem][16][steps*kb], B[problem][8][steps*kb], C and D [problem][16][8]. Of split operands A
+// and B are the high parts, A2 and B2 the low ones; three products are added for each step.
 template <int K>
 __global__ void mma_run(const u8 *A, const u8 *B, const u8 *A2, const u8 *B2, const u32 *C, u32 *D,
                         int n, int steps) {
@@ -444,7 +444,7 @@ static void probe_kind(Kind kind) {
             gr += lostc[i][k] < 0 ? "B" : q.d(lostc[i][k]) & ~sgn ? "." : "x";
     }
     j += ",\"lost\":\"" + gr + "\"";
-    t += "\n       small addend lost (x) or kept (.) beside B,-B:" + gr;
+    t += "\n       small addend lost (x) or kept (.) next to B,-B:" + gr;
     j += ",\"special\":{";
     t += "\n       special:";
     for (size_t i = 0; i < sp.size(); i++) {
@@ -620,7 +620,7 @@ void part_mma_probe() {
 // greatest exponent are kept.
 struct Model {
     int G, F;
-    int cut;    // what is dropped is rounded 0 towards zero, 1 down, 2 to nearest
+    int cut;    // how dropped bits round: 0 towards zero, 1 down, 2 to nearest
     int fin;    // the result: 0 cut, 1 rounded to nearest, 2 cut to F + 1 bits
     int norm;   // exponents are those of the products, not the sums of their factors' exponents
     int cmode;  // c is 0 an addend of the group, 1 added after it, rounded to nearest
