@@ -87,6 +87,12 @@ static const Program programs[] = {
          "for i in 0 .. N { v = v + x[i +: 64];")) FOUR("for i in 0 .. N { v = v + x[i +: 64];")
          FOUR(FOUR("}")) FOUR("}") "y[0 +: 64] = v; }",
      NULL, false, false},
+    {"barriers",
+     "kernel barriers(f32 x[N], f32 y[N]) grid(1) {" FOUR(
+         FOUR("for i in 0 .. N { y[i +: 64] = x[i +: 64] + sum(x[i +: 64]);"))
+         FOUR(FOUR("for i in 0 .. N { y[i +: 64] = x[i +: 64] + sum(x[i +: 64]);")) FOUR(FOUR("}"))
+             FOUR(FOUR("}")) "}",
+     NULL, false, false},
     // On RDNA, 64 and 128 elements a thread.
     {"powers",
      "kernel powers(f8e4m3 x[N, M], f8e4m3 y[N, M], f8e4m3 z[N, M]) grid(1) {"

@@ -33,6 +33,13 @@ typedef struct BarrierTouch {
 } BarrierTouch;
 typedef VEC(BarrierTouch) Touches;
 
+// The accesses that are open at the end of a loop's step, as a walk found them.
+typedef struct LoopEnd {
+    Touches touches;
+    uint32_t epoch, changes;  // at its end
+    uint32_t walk;            // 0: not walked yet
+} LoopEnd;
+
 typedef struct Barriers {
     Arena *scratch;
     const IrRanges *ranges;
@@ -41,10 +48,12 @@ typedef struct Barriers {
     kept, widened;     // the barriers that stay; those that become ones for global
                        // memory
     VEC(IrOp *) made;  // of those that stay: not from the lowering
-    bool added;
+    uint32_t changes;  // to the barriers that stay
     // A walk that adds no barriers: without this one, do accesses conflict?
     const IrOp *without;
     bool met;
+    uint32_t walks, walk;  // walks that add none; the number of this walk, from 1
+    LoopEnd *ends[2];      // of loops, by the number of the op; in walks that add no barriers
 } Barriers;
 
 // ---- accesses of an op --------------------------------------------------------------------------
@@ -163,24 +172,36 @@ static void add_passed(Barriers *b, const IrOp *loop, Touches *out, const Touche
         if (!up || !only_if_entered(b, loop, &before->data[i])) add(b, out, before->data[i]);
 }
 
+// A walk of a loop around this one comes here again with as much and more. It begins with what was
+// found then, else the time would double with each loop of a nest. The accesses after the last
+// barrier of a step and those before the first one of the next are of one epoch.
+static void add_known(Barriers *b, const LoopEnd *known, Touches *begin) {
+    if (known->walk != b->walk || known->changes != b->changes) return;
+    for (size_t i = 0; i < known->touches.count; i++) {
+        BarrierTouch touch = known->touches.data[i];
+        if (touch.epoch == known->epoch) touch.epoch = b->epoch;
+        add(b, begin, touch);
+    }
+}
+
 static void walk_steps(Barriers *b, IrOp *op, Touches *touches) {
+    LoopEnd *loop_end = &b->ends[b->without != NULL][op->id];
     Touches begin = {0}, end = {0};
     add_all(b, &begin, touches);
+    add_known(b, loop_end, &begin);
     for (bool again = true; again;) {
-        bool before = b->added;
+        uint32_t changes = b->changes;
         Touches state = {0};
         add_all(b, &state, &begin);
-        b->added = false;
         end = (Touches){0};
         for (uint32_t r = 0; r < op->region_count; r++) {
             walk(b, op->regions[r], &state);
             if (r == 0) add_all(b, &end, &state);  // a while ends after its condition
         }
-        again = b->added;
         size_t known = begin.count;
         add_all(b, &begin, &state);
-        again |= begin.count != known;
-        b->added |= before;
+        again = b->changes != changes || begin.count != known;
+        *loop_end = (LoopEnd){state, b->epoch, b->changes, b->walk};
     }
     if (op->code == IR_FOR) add_passed(b, op, &end, touches);
     *touches = end;
@@ -192,6 +213,7 @@ static bool is_needed(Barriers *b, IrOp *loop, const IrOp *barrier) {
     Touches nothing = {0};
     b->without = barrier;
     b->met = false;
+    b->walk = ++saved.walks + 1;
     walk_steps(b, loop, &nothing);
     bool met = b->met;
     *b = saved;
@@ -212,6 +234,7 @@ static void walk_loop(Barriers *b, IrOp *op, Touches *touches) {
     walk_steps(b, op, touches);
     for (IrOp *barrier; !b->without && (barrier = needless_in(b, op));) {
         ir_move_before(barrier, op);
+        b->changes++;
         settle(b, barrier, &before);
         *touches = (Touches){0};
         add_all(b, touches, &before);
@@ -267,7 +290,7 @@ static void widen(Barriers *b, Touches *touches) {
         }
         if (is_global(b, touches->data[i].by)) continue;
         vec_push(b->scratch, &b->widened, touches->data[i].by);
-        b->added = true;
+        b->changes++;
     }
     touches->count = left;
 }
@@ -308,7 +331,7 @@ static void order(Barriers *b, IrOp *op, bool under_way, Touches *touches) {
     vec_push(b->scratch, &b->kept, barrier);
     if (!under_way) vec_push(b->scratch, &b->made, barrier);
     settle(b, barrier, touches);
-    b->added = true;
+    b->changes++;
 }
 
 static void visit(Barriers *b, IrOp *op, uint32_t operand, Touches *touches) {
@@ -338,7 +361,7 @@ static void visit_barrier(Barriers *b, const IrOp *op, Touches *touches) {
     b->epoch++;
     if (since && !stays(b, op)) {
         vec_push(b->scratch, &b->kept, op);
-        b->added = true;
+        b->changes++;
     }
     if (stays(b, op))
         settle(b, op, touches);
@@ -397,7 +420,8 @@ static void strip(const Barriers *b, IrBlock *block) {
 bool pass_gpu_barriers(IrFunc *f, PassContext *context) {
     if (!f->is_kernel || !ir_body(f) || f->level != IR_LEVEL_THREAD) return false;
     context->keeps_ranges = true;  // barriers and waits have no results
-    Barriers b = {.scratch = context->scratch, .ranges = pass_ranges(context, f)};
+    Barriers b = {.scratch = context->scratch, .ranges = pass_ranges(context, f), .walk = 1};
+    for (int i = 0; i < 2; i++) b.ends[i] = arena_new(context->scratch, LoopEnd, f->op_count);
     Touches touches = {0};
     walk(&b, ir_body(f), &touches);
     strip(&b, ir_body(f));
