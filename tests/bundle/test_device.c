@@ -3,12 +3,10 @@
 //
 //     test_device [--device NAME]        default: cpu
 //
-// It calls public functions only, so it runs on any device that has memory of its own or shares the
-// host's. A test that a device cannot run is skipped with its reason. The test of a fault runs in a
-// child, since a fault ends the process's use of the device.
-#include <dlfcn.h>
+// It calls public functions of tilec only, so it runs on any device that has memory of its own or
+// shares the host's. A test that a device cannot run is skipped with its reason. The test of a
+// fault runs in a child, since a fault ends the process's use of the device.
 #include <inttypes.h>
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -17,11 +15,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <tilec/tilec.h>
-#include <unistd.h>
 
 #include <cmocka.h>
+
+#include "base/os/os.h"
+#include "base/os/os_dl.h"
+#include "base/os/os_thread.h"
+#include "tests/support/process.h"
 
 static const char *device_name = "cpu", *program;
 static const char source[] =
@@ -318,16 +319,14 @@ static void faults_end_the_device(void **state) {
         print_message("skipped: only drivers of GPUs take memory on trust\n");
         skip();
     }
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        execl(program, program, "--device", device_name, "--fault", (char *)NULL);
-        _exit(127);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
+    Arena *arena = arena_create();
+    const char *command = arena_printf(arena, "'%s' --device '%s' --fault", program, device_name);
+    Process process = {.command = command, .folder = ".", .tool_folder = "/", .seconds = 120};
+    ProcessResult result;
+    assert_true(process_run(arena, &process, &result));
+    print_message("%.*s", STR_ARG(result.output));
+    assert_int_equal(result.status, 0);
+    arena_destroy(arena);
 }
 
 // ---- threads ------------------------------------------------------------------------------------
@@ -364,28 +363,28 @@ static bool launches(Fixture *f, int number) {
     return fine && host[0] == (float)(rounds * number) && host[1] == host[0];
 }
 
-static void *work(void *argument) {
+static void work(void *argument) {
     Job *job = argument;
     job->fine = launches(job->f, job->number);
-    return NULL;
 }
 
 static void threads_launch_at_once(void **state) {
     enum { THREADS = 8 };
     Job jobs[THREADS];
-    pthread_t threads[THREADS];
+    OsThread *threads[THREADS];
     for (int i = 0; i < THREADS; i++) {
         jobs[i] = (Job){*state, i + 1, false};
-        assert_int_equal(pthread_create(&threads[i], NULL, work, &jobs[i]), 0);
+        threads[i] = os_thread_start("test-device", work, &jobs[i]);
+        assert_non_null(threads[i]);
     }
-    for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+    for (int i = 0; i < THREADS; i++) os_thread_join(threads[i]);
     for (int i = 0; i < THREADS; i++) assert_true(jobs[i].fine);
 }
 
 // ---- the driver beside tilec --------------------------------------------------------------------
 
 typedef struct Driver {
-    void *library;
+    OsLibrary *library;
     int (*begin)(void *stream, int mode);
     int (*end)(void *stream, void **graph);
     int (*instantiate)(void **exec, void *graph, unsigned long long flags);
@@ -395,14 +394,15 @@ typedef struct Driver {
 } Driver;
 
 static bool find(const Driver *d, const char *name, void *into) {
-    void *symbol = dlsym(d->library, name);
+    void *symbol = os_library_symbol(d->library, name);
     memcpy(into, &symbol, sizeof symbol);
     return symbol != NULL;
 }
 
 static bool driver_open(Driver *d) {
     const char *path = getenv("TILEC_CUDA_LIBRARY");
-    d->library = dlopen(path ? path : "libcuda.so.1", RTLD_NOW);
+    OsError error;
+    d->library = os_library_open(path ? path : "libcuda.so.1", &error);
     return d->library && find(d, "cuStreamBeginCapture_v2", &d->begin) &&
            find(d, "cuStreamEndCapture", &d->end) &&
            find(d, "cuGraphInstantiateWithFlags", &d->instantiate) &&

@@ -280,7 +280,9 @@ static void run_group(uint32_t number, bool scalar, Tally *tally) {
         char name[GPU_NAME_MAX];
         uint64_t key = ((uint64_t)number * 2 + scalar) * DEVICES + d;
         if (!is_whole() && !slice_has(key, PARTS)) continue;
-        if (os_env("TILEC_TEST_GPU") && (d < CPUS || d >= CPUS + LOWERED_NVIDIA)) continue;
+        if (os_env("TILEC_TEST_GPU") &&
+            (d < CPUS || !simulated_fits(choice_of(d, number + slice_number(), scalar))))
+            continue;
         if (!plain.kernel) {
             plain = begin(&g);
             run_plain(&plain);

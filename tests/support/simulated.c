@@ -185,17 +185,24 @@ static tilec_device *hardware(void) {
     return device;
 }
 
+static bool fits(const tilec_device *device, uint64_t choice) {
+    GpuTarget own = device->api->gpu(device), t = lowered_gpu(choice).gpu;
+    bool exact = t.own || t.vendor == GPU_AMD;
+    return t.vendor == own.vendor && (exact ? t.number == own.number : t.number <= own.number);
+}
+
+bool simulated_fits(uint64_t choice) {
+    const tilec_device *device = hardware();
+    return !device || fits(device, choice);
+}
+
 // The next choice whose code the device runs.
 static uint64_t fitting_choice(const tilec_device *device, uint64_t choice) {
-    GpuTarget own = device->api->gpu(device);
-    for (int i = 0; i < 64; i++, choice++) {
-        GpuTarget t = lowered_gpu(choice).gpu;
-        if (t.vendor != own.vendor) continue;
-        bool exact = t.own || t.vendor == GPU_AMD;
-        if (exact ? t.number == own.number : t.number <= own.number) return choice;
-    }
+    for (int i = 0; i < 64; i++, choice++)
+        if (fits(device, choice)) return choice;
     char name[GPU_NAME_MAX];
-    CHECK(false, "none of the GPUs that are tested runs on a %s", gpu_target_name(own, name));
+    CHECK(false, "none of the GPUs that are tested runs on a %s",
+          gpu_target_name(device->api->gpu(device), name));
 }
 
 static bool run_on_hardware(const IrFunc *func, const CodeNotes *notes, Str text,

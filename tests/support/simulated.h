@@ -22,6 +22,9 @@ typedef struct SimulatedOptions {
     GpuTarget gpu;    // instead of the choice's, on the warp machine; number 0: the choice's
 } SimulatedOptions;
 
+// Does TILEC_TEST_GPU's device run code of the choice's GPU? Elsewhere it runs the next that fits.
+// True without the variable.
+bool simulated_fits(uint64_t choice);
 // False with diagnostics where it does not compile, or observers found something; else it ran:
 // IR_RUN_DONE or IR_RUN_ASSERT.
 bool simulated_run(IrModule *m, IrFunc *kernel, const SimulatedOptions *options,
