@@ -66,9 +66,11 @@ target_include_directories(tilec_llvm_shim SYSTEM PRIVATE "${llvm_include}")
 target_compile_options(tilec_llvm_shim PRIVATE -Wall -Wextra -fno-rtti -fno-exceptions
                                               -fvisibility=hidden ${tilec_fortify})
 
-# --- the plugin
-tilec_room_sources(llvm_sources codegen/**/*.c base/**/*.c target/*.c ir/**/*.c)
-add_library(tilec_llvm MODULE ${llvm_sources} $<TARGET_OBJECTS:tilec_llvm_shim>)
+# --- the plugin: the rooms below codegen are compiled once, for libtilec
+tilec_room_sources(llvm_sources codegen/**/*.c)
+set(llvm_objects $<TARGET_OBJECTS:tilec_rt_objects> $<TARGET_OBJECTS:tilec_objects>)
+add_library(tilec_llvm MODULE ${llvm_sources} $<TARGET_OBJECTS:tilec_llvm_shim>
+    "$<FILTER:${llvm_objects},INCLUDE,objects[.]dir/([.]/)?(base|target|ir)/>")
 target_link_libraries(tilec_llvm PRIVATE tilec_flags)
 target_include_directories(tilec_llvm SYSTEM PRIVATE "${llvm_include}")
 set_target_properties(tilec_llvm PROPERTIES LINKER_LANGUAGE CXX)
