@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # Stores the results of scripts/test-all.sh on this commit, for a release:
 #   scripts/release-results.sh
-# Copies build/test-all/table.md to bench/results/test-all-VERSION.md, and writes the commit to
-# scripts/check/base, the commit from which clang's warnings and the format are checked. Refuses a
-# table in which a part failed or did not run. Commit the files it wrote.
+# Copies build/test-all/table.md to bench/results/test-all-VERSION.md. Refuses a table in which a part
+# failed or did not run. Commit the file it wrote.
 set -eu
 cd "$(dirname "$0")/.."
 source scripts/lib/help.sh "$@"
@@ -24,5 +23,4 @@ version=$(sed -n 's/^#define TILEC_VERSION_[A-Z]* \([0-9]*\)$/\1/p' include/tile
     paste -sd.)
 mkdir -p bench/results
 cp $table "bench/results/test-all-$version.md"
-git rev-parse HEAD >scripts/check/base
-echo "release-results: wrote bench/results/test-all-$version.md and scripts/check/base"
+echo "release-results: wrote bench/results/test-all-$version.md"

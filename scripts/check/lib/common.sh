@@ -6,7 +6,7 @@
 # A compiler or a formatter must read each file, so those checks read only files that changed since
 # the commit in scripts/check/base: at that commit all files passed. CHECK_ALL=1 makes them read all
 # files; this also happens if the tree does not have that commit in its history. scripts/test-all.sh
-# sets the variable, and only it moves the commit, after everything has passed.
+# sets the variable. scripts/check-base.sh moves the commit, after all files have passed.
 set -eu
 export LC_ALL=C.UTF-8
 check_lib=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
