@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Stores the results of scripts/test-all.sh on this commit, for a release:
 #   scripts/release-results.sh
-# Copies build/test-all/table.md to bench/results/test-all-VERSION.md. Refuses a table in which a part
-# failed or did not run. Commit the file it wrote.
+# Copies build/test-all/table.md to bench/results/test-all-VERSION.md. Refuses a table in which a
+# part failed or did not run. Commit the file it wrote.
 set -eu
 cd "$(dirname "$0")/.."
 source scripts/lib/help.sh "$@"

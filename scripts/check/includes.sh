@@ -66,6 +66,8 @@ tree_files 'base/*' 'target/*' 'ir/*' 'runtime/*' 'frontend/*' 'passes/*' 'codeg
     bench/*.py | bench/sass/*.tile) ;; # a measurement of what the tool makes
     bench/cpu/*.cl) ;;                 # what a peer compiles
     bench/results/*.md | bench/results/*.json) ;; # measurements
+    bench/card/*.cu | bench/card/*.cuh | bench/card/*.py) ;; # programs for a card,
+    bench/card/*.txt | bench/card/run.sh) ;;                 # and how to run them
     *) echo "$file: a room holds .c, .h, .def and .cpp files only" ;;
     esac
 done >>"$scratch/found"

@@ -10,11 +10,21 @@
 #include <unistd.h>
 
 #include "base/os/os.h"
+#include "tests/support/slice.h"
 
 typedef struct Stream {
     int fd;  // -1 once it ended
     StrBuf text;
 } Stream;
+
+// The search for leaks is half of the time of a short command. Half of the commands are searched
+// in one slice, the others in the next.
+static const char *address_options(const char *command) {
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);  // FNV-1a
+    for (; *command; command++) hash = (hash ^ (unsigned char)*command) * UINT64_C(0x100000001b3);
+    return slice_has(hash ^ hash >> 32, 2) ? "exitcode=99:intercept_tls_get_addr=0"
+                                           : "exitcode=99:intercept_tls_get_addr=0:detect_leaks=0";
+}
 
 // The child's side: never returns.
 static void child_exec(const Process *process, const char *path, int out, int err) {
@@ -23,7 +33,7 @@ static void child_exec(const Process *process, const char *path, int out, int er
     if (null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 ||
         chdir(process->folder) != 0 || setenv("PATH", path, 1) != 0 ||
         setenv("NO_COLOR", "1", 1) != 0 || setenv("LC_ALL", "C", 1) != 0 ||
-        setenv("ASAN_OPTIONS", "exitcode=99:intercept_tls_get_addr=0", 1) != 0 ||
+        setenv("ASAN_OPTIONS", address_options(process->command), 1) != 0 ||
         setenv("UBSAN_OPTIONS", "exitcode=99:print_stacktrace=1", 1) != 0 ||
         setenv("LSAN_OPTIONS", "exitcode=99", 1) != 0 ||
         setenv("TSAN_OPTIONS", "exitcode=99", 1) != 0)

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "tests/support/slice.h"
 #include "tests/tools/kernels.h"
 
 static int set_up(void **state) {
@@ -327,8 +328,9 @@ static void refuses_cut_files(void **state) {
     tool_fails(t, 1, "'none.npy' cannot be read: no such file or directory [npy]",
                "tilec run f32.tile --in x=none.npy --out y=o.npy");
     tool_fails(t, 1, "'.' cannot be read: is a directory", "tilec run f32.tile --in x=.");
-    tool_fails(t, 1, "cannot be read: is larger than 1024 MiB",
-               "tilec run f32.tile --in x=/dev/zero");
+    if (slice_has(0, 8))  // it reads 1 GiB
+        tool_fails(t, 1, "cannot be read: is larger than 1024 MiB",
+                   "tilec run f32.tile --in x=/dev/zero");
 }
 
 static void reads_pipes(void **state) {
