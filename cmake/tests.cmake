@@ -471,8 +471,10 @@ if(TARGET tilec_sealed AND TARGET tilec_tool AND NOT TILEC_TEST_SHARED)
             README.md ${pages} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
         add_test(NAME docs/tutorial COMMAND bash tests/docs/console.sh "${PROJECT_BINARY_DIR}"
             ${tutorial_pages} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-        set_tests_properties(docs/console docs/tutorial PROPERTIES LABELS quick TIMEOUT 600
-            ENVIRONMENT "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache;${no_gpus}")
+        add_test(NAME docs/pictures COMMAND bash tests/docs/pictures.sh $<TARGET_FILE:tilec>
+            WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+        set_tests_properties(docs/console docs/tutorial docs/pictures PROPERTIES LABELS quick
+            TIMEOUT 600 ENVIRONMENT "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache;${no_gpus}")
     endif()
     set_tests_properties(install/install install/headers install/hardening install/size
         abi/symbols docs/c_api docs/links docs/results docs/selftest docs/tables
