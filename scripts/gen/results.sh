@@ -119,7 +119,7 @@ table() { # FILE
         /^"command"/ {
             command = member($0)
             wrapped(date "; " machine ":")
-            printf "\n    %s\n\n", command
+            printf "\n```sh unrun measure\n%s\n```\n\n", command
         }
         /^"columns"/ {
             columns = cells($0, cell)

@@ -163,7 +163,12 @@ fi
 # The programs of the pages compile as they stand there; that of README.md runs.
 blocks() { # blocks PAGE
     awk -v to="$scratch/page" -v page="$1" '
-        /^```c$/ { open = 1; n++; print "#line " NR + 1 " \"" page "\"" >(to n ".c"); next }
+        /^```c( file [a-z.]+)?$/ {
+            open = 1
+            n++
+            print "#line " NR + 1 " \"" page "\"" >(to n ".c")
+            next
+        }
         /^```/ { open = 0 }
         open { print >(to n ".c") }' "$root/$1"
 }

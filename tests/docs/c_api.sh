@@ -45,7 +45,7 @@ comm -13 "$scratch/known" "$scratch/named" | grep -vxE "$others" |
 # header of a built library is compiled by tests/aot/aot.sh.
 for file in "$page" README.md; do
     awk -v to="$scratch/block" -v page="$file" '
-        /^```c$/ {
+        /^```c( file [a-z.]+)?$/ {
             open = 1
             n++
             out = to n ".c"

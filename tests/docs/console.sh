@@ -17,8 +17,8 @@
 #   [..]        in a line of the output: stands for any text
 #
 # Blanks at the ends of lines do not count.
-# A page has a folder of its own, in which examples/ and the folders of source are the repository's;
-# its blocks run in order.
+# A page has a folder of its own, in which examples/ and the folders of source are the repository's,
+# and build/release is BUILD; its blocks run in order.
 # A block with the tag "LANGUAGE file NAME" (```tile file k.tile) is a file of that folder. NVIDIA's
 # tools are hidden, so output does not depend on them.
 # A command with pkg-config or cc gets this build, installed into a folder.
@@ -179,10 +179,12 @@ for page in "$@"; do
     steps="$scratch/$(tr '/' '_' <<<"$page")"
     folder="$steps/folder"
     mkdir -p "$folder"
-    for room in examples base ir target frontend passes codegen compile runtime sim tests \
-        scripts; do
+    for room in examples base ir target frontend passes codegen compile runtime sim include \
+        tests scripts; do
         ln -s "$root/$room" "$folder/$room"
     done
+    mkdir "$folder/build"
+    ln -s "$build" "$folder/build/release"
     take_apart "$page" "$steps"
     if [ -e "$steps/problems" ]; then
         sed "s|^|$page:|" "$steps/problems"

@@ -208,6 +208,47 @@ static void drawings(void **state) {
     arena_destroy(arena);
 }
 
+// A line for each row of a tile: which warp, lane and register hold each element.
+static void draw_holders(const Layout *l, StrBuf *out) {
+    LayoutPoint holder[4][8];
+    for (uint32_t input = 0; input < 1u << l->bits; input++) {
+        uint32_t at[IR_MAX_RANK];
+        layout_coords(l, layout_apply_input(l, input), at);
+        holder[at[0]][at[1]] = layout_point(l, input);
+    }
+    for (uint32_t row = 0; row < 4; row++) {
+        strbuf_printf(out, "row %u   w%u", row, holder[row][0].at[LAYOUT_WARP]);
+        for (uint32_t column = 0; column < 8; column++) {
+            LayoutPoint p = holder[row][column];
+            strbuf_printf(out, "%s  l%u r%u", column && column % 2 == 0 ? " " : "",
+                          p.at[LAYOUT_LANE], p.at[LAYOUT_REG]);
+        }
+        strbuf_char(out, '\n');
+    }
+}
+
+// The small tile of the page: its elements, its table, and the sum over its rows.
+static void check_small_tile(Arena *arena, const char *page) {
+    Layout l;
+    size_t used;
+    LayoutMistake mistake;
+    Str text = str("layout[4,8](reg=(0,1) lane=(0,2)(0,4)(1,0) warp=(2,0))");
+    assert_true(layout_parse(text, &l, &used, &mistake));
+    assert_non_null(strstr(page, text.text));
+    StrBuf out = strbuf(arena);
+    draw_holders(&l, &out);
+    assert_non_null(strstr(page, out.text));
+    out = strbuf(arena);
+    layout_table(&l, 2, &out);
+    StrBuf shown = strbuf(arena);  // a page has no blanks at line ends
+    for (const char *c = out.text; *c; c++) {
+        if (*c != ' ' || c[strspn(c, " ")] != '\n') strbuf_char(&shown, *c);
+    }
+    assert_non_null(strstr(page, shown.text));
+    Layout sum = layout_slice(&l, 1);
+    assert_non_null(strstr(page, text_of(arena, &sum)));
+}
+
 // The layouts that docs/layouts.md shows are the ones that are printed and that its example finds.
 static void layouts_of_the_page(void **state) {
     (void)state;
@@ -227,7 +268,8 @@ static void layouts_of_the_page(void **state) {
         assert_string_equal(text_of(arena, &l), arena_text(arena, at + 1, used));
         count++;
     }
-    assert_int_equal(count, 7);
+    assert_int_equal(count, 8);
+    check_small_tile(arena, page);
     Layout c1 = layout_mma((LayoutMma){16, 8, 16, 16}, LAYOUT_OPERAND_C);
     Layout c = layout_tile(&c1, (uint32_t[]){64, 64}, 2, (int8_t[]){0, 0}, NULL, NULL);
     Layout rows = layout_blocked(&(LayoutBlocked){.rank = 2,
