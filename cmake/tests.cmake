@@ -458,6 +458,8 @@ if(TARGET tilec_sealed AND TARGET tilec_tool AND NOT TILEC_TEST_SHARED)
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     add_test(NAME docs/links COMMAND bash tests/docs/links.sh
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    add_test(NAME docs/blocks COMMAND bash tests/docs/blocks.sh
+        WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     add_test(NAME docs/results COMMAND bash tests/docs/results.sh
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     add_test(NAME docs/selftest COMMAND bash tests/docs/selftest.sh
@@ -471,13 +473,13 @@ if(TARGET tilec_sealed AND TARGET tilec_tool AND NOT TILEC_TEST_SHARED)
             README.md ${pages} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
         add_test(NAME docs/tutorial COMMAND bash tests/docs/console.sh "${PROJECT_BINARY_DIR}"
             ${tutorial_pages} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-        add_test(NAME docs/pictures COMMAND bash tests/docs/pictures.sh $<TARGET_FILE:tilec>
+        add_test(NAME docs/pictures COMMAND bash tests/docs/pictures.sh $<TARGET_FILE:tilec_tool>
             WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
         set_tests_properties(docs/console docs/tutorial docs/pictures PROPERTIES LABELS quick
             TIMEOUT 600 ENVIRONMENT "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache;${no_gpus}")
     endif()
     set_tests_properties(install/install install/headers install/hardening install/size
-        abi/symbols docs/c_api docs/links docs/results docs/selftest docs/tables
+        abi/symbols docs/blocks docs/c_api docs/links docs/results docs/selftest docs/tables
         PROPERTIES LABELS quick TIMEOUT 600 SKIP_RETURN_CODE 77)
     if(TILEC_COVERAGE)  # whose names are not hidden
         set_tests_properties(abi/symbols PROPERTIES DISABLED ON)
@@ -507,7 +509,7 @@ endforeach()
 # Other files that tests with the label `commit` need.
 if(commit_build STREQUAL "release")
     add_dependencies(commit_tests ${tilec_installed} gen_ir_docs gen_explain_docs gen_chips_docs
-                     filetest)
+                     filetest test_fakes)
     foreach(target test_examples test_mutants docs_test_language aot_tree)
         if(TARGET ${target})
             add_dependencies(commit_tests ${target})

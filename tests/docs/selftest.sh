@@ -90,5 +90,40 @@ sed -i '$d' "$scratch/README.md"
 echo '[up](../README.md#other)' >>"$scratch/docs/a.md"
 links fail 'a heading that is not there' 'docs/a.md:4: README.md has no heading #other'
 
+# Blocks: each tag that has a test, a reason that the table has, and what is neither.
+blocks() { # pass|fail NAME TEXT
+    local found=pass
+    (cd "$scratch" && bash "$root/tests/docs/blocks.sh") >"$scratch/log" 2>&1 || found=fail
+    if [ "$found" != "$1" ] || ! grep -qF -- "$3" "$scratch/log"; then
+        echo "selftest: $2: $found, expected $1 and '$3':"
+        cat "$scratch/log"
+        failed=1
+    fi
+}
+for n in $(seq 20); do
+    printf '%s\n' '```console' "$ echo $n" "$n" '```' '```c' 'int x;' '```' '```text' 'x' '```'
+done >"$scratch/README.md"
+printf '%s\n' '- a list' '' '    its second paragraph' '' 'Text.' >"$scratch/docs/a.md"
+printf '%s\n' '```sh unrun gpu' 'run' '```' >>"$scratch/docs/a.md"
+printf '%s\n' '| reason | why | pages |' '|---|---|---|' '| `gpu` | a GPU | `docs/a.md` |' \
+    >"$scratch/docs/testing.md"
+blocks pass 'blocks' 'blocks: 61, 1 of them are not executed'
+bad_block() { # TEXT LINE…: the lines added to a page, and the problem
+    local text=$1
+    shift
+    cp "$scratch/docs/a.md" "$scratch/kept.md"
+    printf '%s\n' "$@" >>"$scratch/docs/a.md"
+    blocks fail "$text" "$text"
+    cp "$scratch/kept.md" "$scratch/docs/a.md"
+}
+bad_block 'docs/a.md:9: the tag "" of a block' '```' 'echo' '```'
+bad_block 'docs/a.md:9: the tag "sh" of a block' '```sh' 'echo' '```'
+bad_block 'docs/a.md:9: the tag "tile run" of a block' '```tile run' 'x' '```'
+bad_block 'docs/a.md:10: a command in a block that is not executed' '```text' '$ echo' '```'
+bad_block 'docs/a.md:10: a block without ```' '' '    echo'
+bad_block 'docs/a.md:9: docs/testing.md has no row for the reason "root"' '```sh unrun root' '```'
+echo '| `root` | root | `docs/a.md` |' >>"$scratch/docs/testing.md"
+blocks fail 'a row without a block' 'docs/testing.md:4: docs/a.md has no block "unrun root"'
+
 [ "$failed" -eq 0 ] && echo "selftest: ok"
 exit "$failed"
