@@ -51,7 +51,8 @@ void explain_svg(const Unit *unit, const Explain *e, StrBuf *out) {
     }
     strbuf_printf(out,
                   "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\">\n"
-                  "<title>%.*s: layouts of its tiles</title>\n",
+                  "<title>%.*s: layouts of its tiles</title>\n"
+                  "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
                   width, y ? y : CAPTION_HEIGHT, STR_ARG(e->meta->name));
     strbuf_add(out, strbuf_str(&body));
     strbuf_add(out, STR("</svg>\n"));
