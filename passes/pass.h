@@ -101,7 +101,9 @@ typedef struct PassLimit {
 bool pass_limit_holds(const PassLimit *limit, const IrFunc *f, const char *what, Diags *diags);
 
 typedef struct PassOptions {
-    bool verify;               // after every pass; a failure is a defect of the compiler [pass]
+    // After every pass that changed something, and the last one; a failure is a defect of the
+    // compiler [pass].
+    bool verify;
     const PassId *dump_after;  // the results of these passes are given to `dump`
     size_t dump_after_count;
     bool dump_all;

@@ -280,6 +280,8 @@ expect_unblessed 'the result does not verify'
 passes simplify,dce "${plus_zero[@]}" "${twice[@]}"
 export FILETEST_PLANT=change
 expect_unblessed 'the passes, run again, report a change, but the text is the same'
+export FILETEST_PLANT=silent
+expect_unblessed 'the passes change the module, but report no change'
 export FILETEST_PLANT=crash
 expect_unblessed 't/a.tile: its 1 files count as failed'
 unset FILETEST_PLANT

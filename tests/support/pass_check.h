@@ -13,7 +13,8 @@
 //
 // FILETEST_PLANT in the environment plants a defect, so that selftest.sh can show that it is found:
 // `bits` puts another op into what is run after the passes, `verify` leaves invalid IR, `change`
-// reports a change where there was none, and `crash` ends the process.
+// reports a change where there was none, `silent` reports none where there was one, and `crash`
+// ends the process.
 #ifndef TILEC_TESTS_SUPPORT_PASS_CHECK_H
 #define TILEC_TESTS_SUPPORT_PASS_CHECK_H
 
