@@ -49,7 +49,7 @@ static bool wants_dump(const PassOptions *options, PassId pass) {
 // reproduces it.
 static bool verified(const Manager *m, PassId pass, const IrFunc *f) {
     size_t before = diags_count(m->diags);
-    if (ir_verify_func(f, m->diags)) return true;
+    if (ir_verify_func(f, m->scratch, m->diags)) return true;
     StrBuf text = strbuf(m->scratch), first = strbuf(m->scratch);
     ir_print_func(f, &text);
     if (diags_count(m->diags) > before) strbuf_add(&first, diags_get(m->diags, before)->text);

@@ -396,8 +396,8 @@ static void check_func(Verifier *v, const IrFunc *f) {
     arena_reset(v->scratch, mark);
 }
 
-static Verifier verifier(const IrModule *m, Diags *diags) {
-    Verifier v = {.diags = diags, .scratch = arena_create(), .module = m, .fine = true};
+static Verifier verifier(const IrModule *m, Arena *scratch, Diags *diags) {
+    Verifier v = {.diags = diags, .scratch = scratch, .module = m, .fine = true};
     for (size_t i = 0; i < m->funcs.count; i++) {
         Symbol name = m->funcs.data[i]->name;
         v.func = m->funcs.data[i];
@@ -409,10 +409,11 @@ static Verifier verifier(const IrModule *m, Diags *diags) {
     return v;
 }
 
-bool ir_verify_func(const IrFunc *f, Diags *diags) {
-    Verifier v = verifier(f->module, diags);
+bool ir_verify_func(const IrFunc *f, Arena *scratch, Diags *diags) {
+    ArenaMark mark = arena_mark(scratch);
+    Verifier v = verifier(f->module, scratch, diags);
     check_func(&v, f);
-    arena_destroy(v.scratch);
+    arena_reset(scratch, mark);
     return v.fine;
 }
 
@@ -467,9 +468,10 @@ static void check_recursion(Verifier *v) {
 }
 
 bool ir_verify(const IrModule *m, Diags *diags) {
-    Verifier v = verifier(m, diags);
+    Arena *scratch = arena_create();
+    Verifier v = verifier(m, scratch, diags);
     for (size_t i = 0; i < m->funcs.count; i++) check_func(&v, m->funcs.data[i]);
     if (v.fine) check_recursion(&v);
-    arena_destroy(v.scratch);
+    arena_destroy(scratch);
     return v.fine;
 }

@@ -22,6 +22,7 @@
 
 // Reports every violation; true if there are none.
 bool ir_verify(const IrModule *m, Diags *diags);
-bool ir_verify_func(const IrFunc *f, Diags *diags);
+// `scratch` is left as it was; it is another arena than that of the diagnostics.
+bool ir_verify_func(const IrFunc *f, Arena *scratch, Diags *diags);
 
 #endif

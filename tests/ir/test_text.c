@@ -281,7 +281,9 @@ static void nesting_has_a_limit(void **state) {
     if (!m) fail_msg("%s", fixture_messages(&f));
     if (!ir_verify(m, f.diags)) fail_msg("%s", fixture_messages(&f));
     IrFunc *twin = ir_func_clone(m->funcs.data[0], fixture_name(&f, "twin"));
-    assert_true(ir_verify_func(twin, f.diags));
+    Arena *scratch = arena_create();
+    assert_true(ir_verify_func(twin, scratch, f.diags));
+    arena_destroy(scratch);
     assert_null(fixture_parse(&f, nested(&f, 100000)));
     expect_message(&f, "regions are nested more than 400 deep [too-deep]");
     assert_int_equal(diags_errors(f.diags), 1);
