@@ -1,44 +1,44 @@
 // Analyses that are kept from pass to pass.
+#include "base/recover.h"
 #include "passes/pass.h"
 
+// Lives in the arena of its ranges.
 typedef struct KeptRanges {
+    struct KeptRanges *next;
     const IrFunc *func;
-    Arena *arena;  // of the ranges
+    Arena *arena;
     IrRanges *ranges;
 } KeptRanges;
 
 struct PassAnalyses {
-    Arena *arena;
-    VEC(KeptRanges) kept;
+    KeptRanges *kept;
 };
 
-PassAnalyses *pass_analyses_create(void) {
-    Arena *arena = arena_create();
-    PassAnalyses *a = arena_new(arena, PassAnalyses, 1);
-    a->arena = arena;
-    return a;
+PassAnalyses *pass_analyses_create(void) { return recover_new(sizeof(PassAnalyses)); }
+
+// NULL: of all functions.
+static void drop(PassAnalyses *a, const IrFunc *f) {
+    for (KeptRanges **link = &a->kept; *link;) {
+        KeptRanges *k = *link;
+        if (f && k->func != f) {
+            link = &k->next;
+            continue;
+        }
+        *link = k->next;
+        arena_destroy(k->arena);
+    }
 }
 
-static void drop(PassAnalyses *a, size_t i) {
-    arena_destroy(a->kept.data[i].arena);
-    a->kept.data[i] = vec_last(&a->kept);
-    a->kept.count--;
-}
+void pass_analyses_drop(PassAnalyses *a, const IrFunc *f) { drop(a, f); }
 
 void pass_analyses_destroy(PassAnalyses *a) {
-    if (!a) return;
-    while (a->kept.count) drop(a, 0);
-    arena_destroy(a->arena);
-}
-
-void pass_analyses_drop(PassAnalyses *a, const IrFunc *f) {
-    for (size_t i = a->kept.count; i--;)
-        if (a->kept.data[i].func == f) drop(a, i);
+    if (a) drop(a, NULL);
+    recover_free(a);
 }
 
 IrRanges *pass_analyses_ranges(const PassAnalyses *a, const IrFunc *f) {
-    for (size_t i = 0; a && i < a->kept.count; i++)
-        if (a->kept.data[i].func == f) return a->kept.data[i].ranges;
+    for (const KeptRanges *k = a ? a->kept : NULL; k; k = k->next)
+        if (k->func == f) return k->ranges;
     return NULL;
 }
 
@@ -47,8 +47,10 @@ IrRanges *pass_ranges(PassContext *context, const IrFunc *f) {
     IrRanges *known = pass_analyses_ranges(a, f);
     if (known) return known;
     if (!a) return ir_ranges(context->scratch, f, IR_TRUST_CHECKED);
-    KeptRanges k = {.func = f, .arena = arena_create()};
-    k.ranges = ir_ranges(k.arena, f, IR_TRUST_CHECKED);
-    vec_push(a->arena, &a->kept, k);
-    return k.ranges;
+    Arena *arena = arena_create();
+    KeptRanges *k = arena_new(arena, KeptRanges, 1);
+    *k = (KeptRanges){.next = a->kept, .func = f, .arena = arena};
+    k->ranges = ir_ranges(arena, f, IR_TRUST_CHECKED);
+    a->kept = k;
+    return k->ranges;
 }

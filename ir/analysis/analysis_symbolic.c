@@ -374,8 +374,11 @@ static bool prove(Proof *p, const SymbolicSum *sum, int depth) {
 
 static bool prove_at(const IrRanges *r, const IrOp *at, const SymbolicSum *sum) {
     if (!sum->known) return false;
-    Proof p = {.r = r, .budget = PROOF_BUDGET};
     if (never_negative(r, sum)) return true;
+    Proof p;  // not cleared: `here` is long, and only its first `here_count` facts are read
+    p.r = r;
+    p.here_count = 0;
+    p.budget = PROOF_BUDGET;
     gather_facts(&p, at);
     return prove(&p, sum, PROOF_DEPTH);
 }
