@@ -44,7 +44,7 @@ IrValue *buffer_element(IrBuilder *b, TileBuffer buffer, IrValue *linear) {
     return ir_ptr_add(b, buffer.data, linear);
 }
 
-TileState *lower_tile(Lower *l, const IrValue *value) {
+TileState *lower_new_tile(Lower *l, const IrValue *value) {
     while (l->tiles.count <= value->id) {
         TileState blank = {0};
         vec_push(l->scratch, &l->tiles, blank);

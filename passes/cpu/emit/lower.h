@@ -241,7 +241,10 @@ struct Lower {
     uint32_t sites;  // asserts and prints so far
 };
 
-TileState *lower_tile(Lower *l, const IrValue *value);
+TileState *lower_new_tile(Lower *l, const IrValue *value);  // buffer.c
+static inline TileState *lower_tile(Lower *l, const IrValue *value) {
+    return value->id < l->tiles.count ? &l->tiles.data[value->id] : lower_new_tile(l, value);
+}
 // The carried tile whose buffer the value may take: its id + 1; 0: none.
 static inline uint32_t lower_home(const Lower *l, const IrValue *value) {
     return value->id < l->home_count ? l->homes[value->id] : 0;

@@ -89,7 +89,7 @@ static void choose(Planner *p, IrOp *op, uint32_t nest) {
 static void define(Planner *p, const IrValue *value) {
     PlanTile *t = plan_tile(p, value);
     uint32_t home = p->homes[value->id];
-    const PlanTile *carried = home ? &p->tiles.data[home - 1] : NULL;
+    const PlanTile *carried = home ? &p->tiles[home - 1] : NULL;
     t->in_memory = true;
     t->memory = carried && carried->memory ? carried->memory : ++p->memories;
 }
@@ -332,8 +332,8 @@ static void walk(Planner *p, IrBlock *body) {
     p->stretch = p->nests = p->memories = p->time = 0;
     p->writes.count = p->choices.count = 0;
     p->changed = false;
-    for (size_t i = 0; i < p->tiles.count; i++)
-        p->tiles.data[i] = (PlanTile){.in_memory = p->tiles.data[i].in_memory};
+    for (uint32_t i = 0; i < p->func->value_count; i++)
+        p->tiles[i] = (PlanTile){.in_memory = p->tiles[i].in_memory};
     p->here = body->first;
     plan_block(p, body);
     end_nest(p);
@@ -372,6 +372,7 @@ bool pass_cpu_plan(IrFunc *f, PassContext *context) {
     Planner p = {.func = f,
                  .scratch = context->scratch,
                  .facts = context->facts,
+                 .tiles = arena_new(context->scratch, PlanTile, f->value_count),
                  .homes = op_find_homes(context->scratch, f)};
     do walk(&p, body);
     while (p.changed);

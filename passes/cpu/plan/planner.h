@@ -55,8 +55,8 @@ typedef struct Planner {
     Arena *scratch;
     unsigned facts;
     const uint32_t *homes;
-    bool changed;  // a value has moved to memory
-    VEC(PlanTile) tiles;
+    bool changed;     // a value has moved to memory
+    PlanTile *tiles;  // by value id; the planner makes no values
     // ---- the state of one walk
     IrOp *here;
     PlanNest *nest;    // the open nest; NULL: none
@@ -68,7 +68,9 @@ typedef struct Planner {
     VEC(PlanChoice) choices;
 } Planner;
 
-PlanTile *plan_tile(Planner *p, const IrValue *value);
+static inline PlanTile *plan_tile(const Planner *p, const IrValue *value) {
+    return &p->tiles[value->id];
+}
 void plan_keep(Planner *p, const IrValue *value);  // in memory from now on
 // Called for each op in order: very long chains of values are cut.
 void plan_height(Planner *p, const IrOp *op);

@@ -13,14 +13,6 @@
 // recursively.
 enum { BODY_VALUES = 2048, CHAIN_VALUES = 1024 };
 
-PlanTile *plan_tile(Planner *p, const IrValue *value) {
-    while (p->tiles.count <= value->id) {
-        PlanTile blank = {0};
-        vec_push(p->scratch, &p->tiles, blank);
-    }
-    return &p->tiles.data[value->id];
-}
-
 void plan_keep(Planner *p, const IrValue *value) {
     PlanTile *t = plan_tile(p, value);
     if (t->in_memory) return;
@@ -52,7 +44,7 @@ typedef struct PlanWalk {
 // The approximate number of ops that recompute an element, up to a limit.
 static uint32_t cost_of(const Planner *p, const IrValue *v, uint32_t limit) {
     if (v->type->rank == 0 || !v->def || limit == 0) return 0;
-    if (v->id < p->tiles.count && p->tiles.data[v->id].in_memory) return 1;
+    if (plan_tile(p, v)->in_memory) return 1;
     IrOpcode code = v->def->code;
     if (code == IR_CONST || code == IR_IOTA) return 0;
     uint32_t cost = 1;
