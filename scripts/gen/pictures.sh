@@ -209,12 +209,12 @@ passes() {
         }
         END {
             split("PLAIN ALL CPU", kind, " ")
-            text["PLAIN"] = "a pass that works on tile, cpu and thread"
+            text["PLAIN"] = "a pass that accepts tile, cpu and thread"
             text["ALL"] = "the same, and on gpu"
-            text["CPU"] = "a pass that works on tile, cpu_tile and cpu_nest"
+            text["CPU"] = "a pass that accepts tile, cpu_tile and cpu_nest"
             color["PLAIN"] = "#ffffff"
-            color["ALL"] = work
-            color["CPU"] = data
+            color["ALL"] = "#d5eef0" # no color of a level
+            color["CPU"] = "#d4d4d4"
             fill["tile"] = data; fill["gpu"] = work; fill["thread"] = code
             fill["cpu_tile"] = quiet; fill["cpu_nest"] = device; fill["cpu"] = code
             height = 26 * most + 46
