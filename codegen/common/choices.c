@@ -1,7 +1,7 @@
 // Keeps selects that look like min or max from becoming one: module.h.
 #include "codegen/common/module.h"
 
-static unsigned bits_of(LLVMTypeRef elem) {
+unsigned module_float_bits(LLVMTypeRef elem) {
     switch (LLVMGetTypeKind(elem)) {
     case LLVMHalfTypeKind:
     case LLVMBFloatTypeKind: return 16;
@@ -14,7 +14,7 @@ static unsigned bits_of(LLVMTypeRef elem) {
 // The type of integers of the same width; NULL if the type is not a float.
 static LLVMTypeRef bits_type(LLVMContextRef context, LLVMTypeRef type) {
     bool vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
-    unsigned bits = bits_of(vector ? LLVMGetElementType(type) : type);
+    unsigned bits = module_float_bits(vector ? LLVMGetElementType(type) : type);
     if (!bits) return NULL;
     LLVMTypeRef elem = LLVMIntTypeInContext(context, bits);
     return vector ? LLVMVectorType(elem, LLVMGetVectorSize(type)) : elem;

@@ -68,6 +68,7 @@ struct Module {
 // and NaN. (Those of x86-64 are the select itself.) So the select becomes one between integers of
 // the same bits. The passes over IR would undo this.
 void module_keep_choices(Module *m);
+unsigned module_float_bits(LLVMTypeRef elem);  // 0: it is not a float
 
 bool module_compile(Arena *arena, const IrFunc *func, const CodegenOptions *options,
                     const ModuleTarget *target, Str *output, Diags *diags);

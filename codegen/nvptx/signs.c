@@ -64,12 +64,6 @@ static LLVMValueRef first_reader_of_bits(LLVMValueRef v) {
     return use ? LLVMGetUser(use) : NULL;
 }
 
-static unsigned bits_of(LLVMTypeRef elem) {
-    LLVMTypeKind kind = LLVMGetTypeKind(elem);
-    return kind == LLVMDoubleTypeKind ? 64 : kind == LLVMFloatTypeKind ? 32 : 16;
-}
-
-// The same bits, of which LLVM does not see that they are a float's: instruction selection, too,
 // Instruction selection, too, makes `fneg` and `fabs` of operations on integers that it sees to be
 // a float's bits.
 static LLVMValueRef hidden_word(LLVMBuilderRef b, LLVMTypeRef word, LLVMValueRef x) {
@@ -83,7 +77,7 @@ static LLVMValueRef word_on_bits(LLVMContextRef context, LLVMBuilderRef b, LLVMV
                                  bool clear) {
     LLVMTypeRef type = LLVMTypeOf(x);
     bool two = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
-    unsigned bits = two ? 32 : bits_of(type);
+    unsigned bits = two ? 32 : module_float_bits(type);
     uint64_t sign = two ? 0x80008000 : UINT64_C(1) << (bits - 1);
     LLVMTypeRef word = LLVMIntTypeInContext(context, bits);
     LLVMValueRef mask = LLVMConstInt(word, clear ? ~sign : sign, false);
@@ -99,7 +93,7 @@ static LLVMValueRef on_bits(LLVMContextRef context, LLVMBuilderRef b, LLVMValueR
     bool clear = is_magnitude(v), vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
     LLVMPositionBuilderBefore(b, LLVMGetNextInstruction(v));
     unsigned count = vector ? LLVMGetVectorSize(type) : 1;
-    if (count == 1 || (count == 2 && bits_of(LLVMGetElementType(type)) == 16))
+    if (count == 1 || (count == 2 && module_float_bits(LLVMGetElementType(type)) == 16))
         return word_on_bits(context, b, x, clear);
     LLVMValueRef r = LLVMGetPoison(type);
     for (unsigned i = 0; i < count; i++) {
