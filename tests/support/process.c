@@ -17,23 +17,25 @@ typedef struct Stream {
     StrBuf text;
 } Stream;
 
-// The search for leaks is half of the time of a short command. Half of the commands are searched
-// in one slice, the others in the next.
-static const char *address_options(const char *command) {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);  // FNV-1a
-    for (; *command; command++) hash = (hash ^ (unsigned char)*command) * UINT64_C(0x100000001b3);
-    return slice_has(hash ^ hash >> 32, 2) ? "exitcode=99:intercept_tls_get_addr=0"
-                                           : "exitcode=99:intercept_tls_get_addr=0:detect_leaks=0";
+// The search for leaks is half of the time of a short command. In the test command every second
+// command of a program is searched, the others in the next slice. Elsewhere all are.
+static const char *address_options(void) {
+    static uint64_t commands;
+    const char *slice = os_env("TILEC_TEST_SLICE");
+    return !slice || !slice[0] || slice_has(commands++, 2)
+               ? "exitcode=99:intercept_tls_get_addr=0"
+               : "exitcode=99:intercept_tls_get_addr=0:detect_leaks=0";
 }
 
 // The child's side: never returns.
-static void child_exec(const Process *process, const char *path, int out, int err) {
+static void child_exec(const Process *process, const char *path, const char *address, int out,
+                       int err) {
     int null = open("/dev/null", O_RDONLY);
     setpgid(0, 0);
     if (null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 ||
         chdir(process->folder) != 0 || setenv("PATH", path, 1) != 0 ||
         setenv("NO_COLOR", "1", 1) != 0 || setenv("LC_ALL", "C", 1) != 0 ||
-        setenv("ASAN_OPTIONS", address_options(process->command), 1) != 0 ||
+        setenv("ASAN_OPTIONS", address, 1) != 0 ||
         setenv("UBSAN_OPTIONS", "exitcode=99:print_stacktrace=1", 1) != 0 ||
         setenv("LSAN_OPTIONS", "exitcode=99", 1) != 0 ||
         setenv("TSAN_OPTIONS", "exitcode=99", 1) != 0)
@@ -85,11 +87,12 @@ bool process_run(Arena *arena, const Process *process, ProcessResult *result) {
     const char *old_path = os_env("PATH");
     const char *path =
         arena_printf(arena, "%s:%s", process->tool_folder, old_path ? old_path : "/usr/bin:/bin");
+    const char *address = address_options();
     pid_t child = fork();
     if (child == 0) {
         close(out[0]);
         close(err[0]);
-        child_exec(process, path, out[1], process->separate ? err[1] : out[1]);
+        child_exec(process, path, address, out[1], process->separate ? err[1] : out[1]);
     }
     close(out[1]);
     close(err[1]);
