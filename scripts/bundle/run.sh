@@ -113,7 +113,7 @@ cells_run() { # ROW COMMAND
     grep -q "^  $1  *[1-9][0-9]* cells" <<<"$said"
 }
 # Chains of operations that compilers combine, and random kernels, on special values: the same bits
-# as on the interpreter.
+# as on the interpreter. (sm_90 is the row's name there; the device runs code of its own kind.)
 chains_work() { TILEC_TEST_GPU=$1 TILEC_TEST_WHOLE=$((1 - quick)) bin/test_chains; }
 random_works() { TILEC_TEST_GPU=$1 TILEC_TEST_DEVICE=sm_90 bin/test_special; }
 # Streams, events, prints, faults, graphs: what a host program does.

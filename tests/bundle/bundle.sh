@@ -44,14 +44,14 @@ devices=("${all[@]}")
 # shellcheck disable=SC2046
 run "$bundle" $(printf -- '--device %s ' "${devices[@]}")
 for device in "${devices[@]}"; do
-    for name in command examples matrix library bench; do
+    for name in command examples matrix device library bench; do
         has results.txt "^$device +$name +passed"
         has results.json "\"device\":\"$device\",\"test\":\"$name\",\"result\":\"passed\""
     done
 done
 has results.txt '^matmul f16 .* TFLOP/s'
 if [[ " ${devices[*]} " == *" cuda:0 "* ]]; then
-    for name in chains random device; do has results.txt "^cuda:0 +$name +passed"; done
+    for name in chains random; do has results.txt "^cuda:0 +$name +passed"; done
     has results.txt '^launch, bare driver .* us'
     has results.json '"cuda-0":\[\{"name":"copy","seconds":'
 fi

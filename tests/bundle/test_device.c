@@ -517,15 +517,21 @@ static void matmul(Fixture *f, int64_t bm, int64_t bn, int64_t bk, int64_t warps
     for (int i = 0; i < 3; i++) OK(tilec_buffer_destroy(f->device, b[i]));
 }
 
+static void need_driver(void) {
+    if (is_driver()) return;
+    print_message("skipped: only GPUs have shared memory and clusters\n");
+    skip();
+}
+
 static void programs_use_much_shared_memory(void **state) {
-    if (!is_driver()) skip();
+    need_driver();
     matmul(*state, 128, 128, 64, 8, 4, 1);
     matmul(*state, 128, 128, 64, 4, 3, 1);
     matmul(*state, 64, 128, 32, 4, 5, 1);
 }
 
 static void programs_form_clusters(void **state) {
-    if (!is_driver()) skip();
+    need_driver();
     matmul(*state, 64, 64, 32, 4, 3, 2);
     matmul(*state, 128, 64, 32, 4, 2, 3);
 }
