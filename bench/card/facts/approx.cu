@@ -210,15 +210,6 @@ static void report(const char *part, const char *name, const Acc &a, int circle,
     if (!extra.empty()) j += "," + extra;
     fact(part, name, j.c_str(), t.c_str());
 }
-static int blocks() {
-    static int n;
-    if (!n) {
-        cudaDeviceProp p;
-        CK(cudaGetDeviceProperties(&p, 0));
-        n = p.multiProcessorCount * 8;
-    }
-    return n;
-}
 static const u32 special32[] = {0x00000000,          0x80000000,
                                 0x7f800000,          0xff800000,
                                 0x7fc00000,          0xffc00000,
@@ -244,7 +235,7 @@ static void unary(const char *name, bool ftz, int circle = 0) {
     Acc *d, a;
     CK(cudaMalloc(&d, sizeof *d));
     CK(cudaMemset(d, 0, sizeof *d));
-    unary_err<F><<<F::count() < 1 << 20 ? 16 : blocks(), 256>>>(d, F::count(), 1);
+    unary_err<F><<<F::count() < 1 << 20 ? 16 : full_grid(), 256>>>(d, F::count(), 1);
     LAUNCHED();
     CK(cudaMemcpy(&a, d, sizeof a, cudaMemcpyDeviceToHost));
     CK(cudaFree(d));
@@ -395,7 +386,7 @@ static void binary(const char *name, u64 n) {
     Acc *d, a;
     CK(cudaMalloc(&d, sizeof *d));
     CK(cudaMemset(d, 0, sizeof *d));
-    binary_err<F><<<blocks(), 256>>>(d, n);
+    binary_err<F><<<full_grid(), 256>>>(d, n);
     LAUNCHED();
     CK(cudaMemcpy(&a, d, sizeof a, cudaMemcpyDeviceToHost));
     CK(cudaFree(d));

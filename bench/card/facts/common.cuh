@@ -41,6 +41,17 @@ std::string fmt(const char *f, ...) __attribute__((format(printf, 1, 2)));
         CK(cudaDeviceSynchronize()); \
     } while (0)
 
+// The blocks of a grid that fills the card.
+inline int full_grid() {
+    static int n;
+    if (!n) {
+        cudaDeviceProp p;
+        CK(cudaGetDeviceProperties(&p, 0));
+        n = p.multiProcessorCount * 8;
+    }
+    return n;
+}
+
 HD u64 mix(u64 x) {
     x += 0x9e3779b97f4a7c15ull;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;

@@ -56,15 +56,6 @@ __global__ void eval(const u64 *idx, u64 *out, int n) {
         o[4] = F::ref(a, b, c);
     }
 }
-static int blocks() {
-    static int n;
-    if (!n) {
-        cudaDeviceProp p;
-        CK(cudaGetDeviceProperties(&p, 0));
-        n = p.multiProcessorCount * 8;
-    }
-    return n;
-}
 template <class F>
 static void run(const char *name, u64 n, u64 step = 1) {
     if (part_left() < 0.4) {
@@ -75,7 +66,7 @@ static void run(const char *name, u64 n, u64 step = 1) {
     enum { S = 4096 };
     CK(cudaMalloc(&d, sizeof z));
     CK(cudaMemcpy(d, &z, sizeof z, cudaMemcpyHostToDevice));
-    cmp<F><<<blocks(), 256>>>(d, n, step);
+    cmp<F><<<full_grid(), 256>>>(d, n, step);
     LAUNCHED();
     CK(cudaMemcpy(&r, d, sizeof r, cudaMemcpyDeviceToHost));
     std::vector<u64> idx(S), out(S * 5);
@@ -1146,7 +1137,7 @@ static void host_run(const char *name, int n) {
     CK(cudaMalloc(&di, (size_t)n * 8));
     CK(cudaMalloc(&dout, (size_t)n * 40));
     CK(cudaMemcpy(di, idx.data(), (size_t)n * 8, cudaMemcpyHostToDevice));
-    eval<F><<<blocks(), 256>>>(di, dout, n);
+    eval<F><<<full_grid(), 256>>>(di, dout, n);
     LAUNCHED();
     CK(cudaMemcpy(out.data(), dout, (size_t)n * 40, cudaMemcpyDeviceToHost));
     CK(cudaFree(di));
