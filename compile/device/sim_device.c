@@ -18,7 +18,7 @@
 #include "target/chip.h"
 #include "target/gpu_card.h"
 
-enum { WATCHERS = 4, COUNTERS = 3, STEP_LIMIT_SHIFT = 40 };
+enum { WATCHERS = 5, COUNTERS = 3, STEP_LIMIT_SHIFT = 40 };
 
 typedef struct Device {
     OsMutex *lock;
@@ -296,6 +296,7 @@ static uint32_t watchers(Arena *arena, SimFindings *f, const SimObserver **list)
     list[1] = sim_observe_poison(arena, f);
     list[2] = sim_observe_races(arena, f);
     list[3] = sim_observe_divergence(arena, f);
+    list[4] = sim_observe_registers(arena, f);
     return WATCHERS;
 }
 
@@ -330,6 +331,8 @@ static DiagCode code_of(SimFindingKind kind) {
     case SIM_FINDING_BOUNDS:
     case SIM_FINDING_ALIGNMENT: return DIAG_BOUNDS;
     case SIM_FINDING_RACE:
+    case SIM_FINDING_PROXY:
+    case SIM_FINDING_FLIGHT:
     case SIM_FINDING_FENCE: return DIAG_RACE;
     case SIM_FINDING_POISON:
     case SIM_FINDING_DIVERGED:

@@ -42,9 +42,11 @@ static bool is_write(SimAccessKind kind) {
     case SIM_ACCESS_ATOMIC:
     case SIM_ACCESS_ASYNC_START:
     case SIM_ACCESS_ASYNC_LAND:
+    case SIM_ACCESS_FLIGHT_WRITE:
     case SIM_ACCESS_MATRIX_STORE: return true;
     case SIM_ACCESS_LOAD:
     case SIM_ACCESS_ASYNC_READ:
+    case SIM_ACCESS_FLIGHT_READ:
     case SIM_ACCESS_MATRIX_LOAD: return false;
     }
     return false;

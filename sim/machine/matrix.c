@@ -11,6 +11,7 @@
 #include <immintrin.h>
 #endif
 
+#include "sim/machine/fragment.h"
 #include "sim/machine/number/number.h"
 #include "sim/machine/ops.h"
 #include "sim/machine/product.h"
@@ -35,9 +36,6 @@ static uint32_t line_of(const Fragment *f, uint32_t r, uint32_t g) {
     return g + 8 * (r % f->halves);
 }
 
-// The place of a column in that order.
-static uint32_t column_place(uint32_t g) { return g / 2 + 4 * (g & 1); }
-
 // Reads the lines one after another; `step` is the size of what four lanes hold.
 static inline void read_steps(const SimWarp *w, const Fragment *f, uint32_t step, uint8_t *to) {
     uint32_t steps = f->count / f->halves, line = steps * step;
@@ -45,7 +43,7 @@ static inline void read_steps(const SimWarp *w, const Fragment *f, uint32_t step
         const uint8_t *from = w->regs + f->regs[r].at;
         uint8_t *first = to + line_of(f, r, 0) * line + r / f->halves * step;
         for (uint32_t g = 0; g < GROUPS; g++)
-            memcpy(first + (size_t)(f->columns ? column_place(g) : g) * line,
+            memcpy(first + (size_t)(f->columns ? sim_column_place(g) : g) * line,
                    from + (size_t)g * step, step);
     }
 }
@@ -97,11 +95,11 @@ SIM_CLONES static void floats(SimType type, const uint8_t *from, uint32_t count,
     default: EACH_VALUE(uint8_t, e4m3_value(v)) return;
     }
 }
-static void numbers(SimType type, const uint8_t *from, uint32_t count, float *to) {
+void sim_floats_of(SimType type, const uint8_t *from, uint32_t count, float *to) {
     uint32_t done = type == SIM_F16 ? quick_halves(from, count, to) : 0;
     if (done < count) floats(type, from + (size_t)2 * done, count - done, to + done);
 }
-SIM_CLONES static void ints(SimType type, const uint8_t *from, uint32_t count, int16_t *to) {
+SIM_CLONES static void read_ints(SimType type, const uint8_t *from, uint32_t count, int16_t *to) {
     switch (type) {
     case SIM_S8: EACH_VALUE(int8_t, v) return;
     case SIM_U8: EACH_VALUE(uint8_t, v) return;
@@ -111,6 +109,9 @@ SIM_CLONES static void ints(SimType type, const uint8_t *from, uint32_t count, i
         int v = from[n / 2] >> (4 * (n & 1)) & 15;
         to[n] = (int16_t)(type == SIM_S4 && v > 7 ? v - 16 : v);
     }
+}
+void sim_ints_of(SimType type, const uint8_t *from, uint32_t count, int16_t *to) {
+    read_ints(type, from, count, to);
 }
 
 // ---- C and D: stored by rows ----
@@ -123,23 +124,25 @@ static uint32_t half_result_offset(uint32_t r, uint32_t l, uint32_t j) {
     return HALF_RESULTS * r + SIM_COLUMNS * (l / 4) + 4 * j + l % 4;
 }
 
-static void read_c(const SimWarp *w, const SimMatrixOp *op, uint32_t *c) {
-    for (uint32_t r = 0; r < op->c_regs; r++) {
-        const LaneU32 *from = SIM_REG(w, op->rc[r], LaneU32);
-        for (uint32_t l = 0; op->c == SIM_F16 && l < SIM_LANES; l++) {
+void sim_results_read(const SimWarp *w, SimType type, const SimOperand *regs, uint32_t count,
+                      uint32_t *c) {
+    for (uint32_t r = 0; r < count; r++) {
+        const LaneU32 *from = SIM_REG(w, regs[r], LaneU32);
+        for (uint32_t l = 0; type == SIM_F16 && l < SIM_LANES; l++) {
             c[half_result_offset(r, l, 0)] = from[l] & 0xffff;
             c[half_result_offset(r, l, 1)] = from[l] >> 16;
         }
-        for (uint32_t g = 0; op->c != SIM_F16 && g < GROUPS; g++)
+        for (uint32_t g = 0; type != SIM_F16 && g < GROUPS; g++)
             memcpy(c + result_offset(r, g), from + (size_t)4 * g, 16);
     }
 }
-static void write_d(SimWarp *w, const SimMatrixOp *op, const uint32_t *d) {
-    for (uint32_t r = 0; r < op->d_regs; r++) {
-        LaneU32 *to = SIM_REG(w, op->rd[r], LaneU32);
-        for (uint32_t l = 0; op->d == SIM_F16 && l < SIM_LANES; l++)
+void sim_results_write(SimWarp *w, SimType type, const SimOperand *regs, uint32_t count,
+                       const uint32_t *d) {
+    for (uint32_t r = 0; r < count; r++) {
+        LaneU32 *to = SIM_REG(w, regs[r], LaneU32);
+        for (uint32_t l = 0; type == SIM_F16 && l < SIM_LANES; l++)
             to[l] = d[half_result_offset(r, l, 0)] | d[half_result_offset(r, l, 1)] << 16;
-        for (uint32_t g = 0; op->d != SIM_F16 && g < GROUPS; g++)
+        for (uint32_t g = 0; type != SIM_F16 && g < GROUPS; g++)
             memcpy(to + (size_t)4 * g, d + result_offset(r, g), 16);
     }
 }
@@ -157,7 +160,7 @@ static uint32_t poison_lines(const SimWarp *w, const Fragment *f) {
 }
 
 // The lanes whose element in register r of D is in one of the poisoned lines.
-static uint32_t poison_lanes(SimType d, uint32_t r, uint32_t rows, uint32_t columns) {
+uint32_t sim_result_poison(SimType d, uint32_t r, uint32_t rows, uint32_t columns) {
     uint32_t lanes = 0;
     for (uint32_t l = 0; (rows | columns) && l < SIM_LANES; l++) {
         uint32_t row = l / 4 + 8 * (d == SIM_F16 ? r : r / 2), column = 2 * (l % 4);
@@ -167,10 +170,24 @@ static uint32_t poison_lanes(SimType d, uint32_t r, uint32_t rows, uint32_t colu
     return lanes;
 }
 
+// ---- A factor of 16 rows in four registers ----
+
+static Fragment rows_in(const SimOperand regs[4], SimType type) {
+    return (Fragment){regs, 4, type, 2, false};
+}
+void sim_rows_read(const SimWarp *w, const SimOperand regs[4], SimType type, uint8_t *to) {
+    Fragment f = rows_in(regs, type);
+    read_lines(w, &f, to);
+}
+uint32_t sim_rows_poison(const SimWarp *w, const SimOperand regs[4], SimType type) {
+    Fragment f = rows_in(regs, type);
+    return poison_lines(w, &f);
+}
+
 static void flow_poison(SimWarp *w, const SimMatrixOp *op, const Fragment *a, const Fragment *b) {
     uint32_t rows = poison_lines(w, a), columns = poison_lines(w, b), out[8];
     for (uint32_t r = 0; r < op->d_regs; r++) {
-        out[r] = poison_lanes(op->d, r, rows, columns);
+        out[r] = sim_result_poison(op->d, r, rows, columns);
         for (uint32_t n = 0; n < op->c_regs; n++)
             if (op->c != op->d || n == r) out[r] |= sim_poison_of(w, op->rc[n]);
     }
@@ -196,13 +213,13 @@ void sim_matrix(SimWarp *w, const SimInstr *i) {
     uint8_t a[SIM_ROWS * LINE_MAX], b[SIM_COLUMNS * LINE_MAX];
     uint32_t c[SIM_RESULTS], d[SIM_RESULTS];
     read_lines(w, &fa, a), read_lines(w, &fb, b);
-    read_c(w, op, c);
+    sim_results_read(w, op->c, op->rc, op->c_regs, c);
     SimFloats p;
     p.m = op->m, p.k = op->k;
-    numbers(op->a, a, p.m * p.k, p.a);
-    numbers(op->b, b, SIM_COLUMNS * p.k, p.b);
+    sim_floats_of(op->a, a, p.m * p.k, p.a);
+    sim_floats_of(op->b, b, SIM_COLUMNS * p.k, p.b);
     sim_product_floats(&p, op->a, op->b, op->c, c, op->d, d);
-    write_d(w, op, d);
+    sim_results_write(w, op->d, op->rd, op->d_regs, d);
 }
 
 void sim_matrix_double(SimWarp *w, const SimInstr *i) {
@@ -231,11 +248,11 @@ void sim_matrix_int(SimWarp *w, const SimInstr *i) {
     uint8_t a[SIM_ROWS * LINE_MAX], b[SIM_COLUMNS * LINE_MAX];
     uint32_t c[SIM_RESULTS], d[SIM_RESULTS];
     read_lines(w, &fa, a), read_lines(w, &fb, b);
-    read_c(w, op, c);
+    sim_results_read(w, op->c, op->rc, op->c_regs, c);
     SimInts p;
     p.m = op->m, p.k = op->k, p.saturate = op->saturate;
-    ints(op->a, a, p.m * p.k, p.a);
-    ints(op->b, b, SIM_COLUMNS * p.k, p.b);
+    sim_ints_of(op->a, a, p.m * p.k, p.a);
+    sim_ints_of(op->b, b, SIM_COLUMNS * p.k, p.b);
     sim_product_ints(&p, c, d);
-    write_d(w, op, d);
+    sim_results_write(w, op->d, op->rd, op->d_regs, d);
 }

@@ -32,7 +32,9 @@ typedef enum SimAccessKind {
                              // on
     SIM_ACCESS_ASYNC_LAND,   // the shared side, when a wait of the same thread lands it
     SIM_ACCESS_MATRIX_LOAD,  // ldmatrix: 16 bytes at each address given by a lane
-    SIM_ACCESS_MATRIX_STORE
+    SIM_ACCESS_MATRIX_STORE,
+    SIM_ACCESS_FLIGHT_READ,  // of the async proxy, at any time of a flight (SimFlight)
+    SIM_ACCESS_FLIGHT_WRITE
 } SimAccessKind;
 
 typedef enum SimOrder {
@@ -122,7 +124,11 @@ typedef struct SimBarrierDone {
     bool hands_on;
 } SimBarrierDone;
 
-typedef enum SimFence { SIM_FENCE_MEMORY, SIM_FENCE_PROXY_ASYNC } SimFence;
+typedef enum SimFence {
+    SIM_FENCE_MEMORY,
+    SIM_FENCE_PROXY_ASYNC,  // between generic accesses and those of flights
+    SIM_FENCE_PRODUCT       // wgmma.fence: between uses of registers and products in flight
+} SimFence;
 
 // An .aligned bar.sync or similar that only some of a warp's lanes reach, or a collective without
 // all of its members.
@@ -130,6 +136,25 @@ typedef struct SimDiverged {
     SimPlace at;
     uint64_t mask, expected;
 } SimDiverged;
+
+typedef struct SimSpan {
+    uint64_t address;
+    uint32_t bytes;
+} SimSpan;
+
+// The accesses of an asynchronous instruction to one space of memory and to registers: they happen
+// at any time from its beginning to its end. The warp that began it knows of its end.
+typedef struct SimFlight {
+    SimPlace at;
+    uint64_t mask;  // the lanes that began it
+    SimSpace space;
+    bool writes;  // to memory; else it reads
+    const SimSpan *spans;
+    uint32_t span_count;
+    const int32_t *results, *sources;  // numbers of registers that it writes and reads
+    uint32_t result_count, source_count;
+    bool adds;  // it reads the results' registers, too
+} SimFlight;
 
 // mbarrier: `arrive` releases the lanes' earlier accesses to those that see the phase complete.
 typedef struct SimMbarrierEvent {
@@ -169,6 +194,8 @@ typedef struct SimObserver {
     void (*warp_sync)(void *state, const SimPlace *at, uint64_t mask);  // bar.warp.sync
     void (*fence)(void *state, const SimPlace *at, uint64_t mask, SimFence fence, SimScope scope);
     void (*mbarrier)(void *state, const SimMbarrierEvent *event);
+    void (*flight_begin)(void *state, const SimFlight *flight);
+    void (*flight_end)(void *state, const SimFlight *flight);
     void (*poisoned)(void *state, const SimPoison *poison);
     void (*fault)(void *state, const SimFault *fault);
     void (*diverged)(void *state, const SimDiverged *diverged);

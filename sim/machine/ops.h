@@ -77,6 +77,7 @@ SimHandler sim_shfl, sim_vote_all, sim_vote_any, sim_vote_uni, sim_vote_ballot, 
     sim_match_all, sim_redux, sim_activemask, sim_elect, sim_warp_sync, sim_fence, sim_proxy_fence,
     sim_nothing, sim_trap, sim_cvta_from, sim_cvta_to, sim_isspacep, sim_clock, sim_yield,
     sim_print, sim_assert_fail;
+SimHandler sim_wgmma, sim_wgmma_fence, sim_wgmma_commit, sim_wgmma_wait;
 SimHandler sim_mbarrier_update, sim_mbarrier_test;
 SimHandler sim_mov_pack, sim_mov_unpack;
 // Predicate logic: and, or, xor, not, mov of predicates.

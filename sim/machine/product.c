@@ -209,6 +209,58 @@ void sim_product_floats(const SimFloats *p, SimType a, SimType b, SimType c_type
     }
 }
 
+// ---- 8-bit floats: what wgmma keeps of a sum (docs/hopper.md, "How sums are formed") ----
+
+enum { KEPT_BELOW = 13, NO_EXPONENT = -10000 };  // bits below the greatest exponent
+
+// The exponent as the format stores it: that of subnormal numbers is the least one.
+static int stored_exponent(SimType type, float x) {
+    const SimFormat *f = sim_format(type);
+    int exponent = (int)(sim_bits_f32(x) >> 23 & 255) - 127, least = 1 - f->bias;
+    return x == 0 ? NO_EXPONENT : exponent < least ? least : exponent;
+}
+static bool is_finite(float x) { return x - x == 0; }
+
+// The exponents of the numbers; false: one is not finite.
+static bool read_exponents(SimType type, const float *x, uint32_t count, int *to) {
+    bool finite = true;
+    for (uint32_t n = 0; n < count; n++)
+        finite &= is_finite(x[n]), to[n] = stored_exponent(type, x[n]);
+    return finite;
+}
+
+// The sum of k products and c, each cut below the last bit kept, and cut to as many bits.
+static double cut_sum(const float *a, const float *b, const int *ea, const int *eb, uint32_t k,
+                      float c) {
+    int most = c == 0 ? NO_EXPONENT : stored_exponent(SIM_F32, c);
+    for (uint32_t n = 0; n < k; n++) most = ea[n] + eb[n] > most ? ea[n] + eb[n] : most;
+    if (most <= NO_EXPONENT / 2) return 0;
+    double unit = sim_f64_bits((uint64_t)(1023 + most - KEPT_BELOW) << 52), scale = 1 / unit;
+    int64_t sum = (int64_t)((double)c * scale);
+    for (uint32_t n = 0; n < k; n++) sum += (int64_t)((double)(a[n] * b[n]) * scale);
+    uint64_t size = (uint64_t)(sum < 0 ? -sum : sum);
+    int over = size ? 63 - __builtin_clzll(size) - KEPT_BELOW : 0;
+    if (over > 0) size = size >> over << over;
+    return (sum < 0 ? -(double)size : (double)size) * unit;
+}
+
+void sim_product_narrow(const SimFloats *p, SimType a, SimType b, SimType type, const uint32_t *c,
+                        uint32_t *d) {
+    int ea[SIM_ROWS * SIM_DEPTH], eb[SIM_COLUMNS * SIM_DEPTH];
+    bool finite = read_exponents(a, p->a, p->m * p->k, ea);
+    finite &= read_exponents(b, p->b, SIM_COLUMNS * p->k, eb);
+    for (uint32_t n = 0; n < p->m * SIM_COLUMNS; n++) {
+        uint32_t row = n / SIM_COLUMNS * p->k, column = n % SIM_COLUMNS * p->k;
+        float old = type == SIM_F32 ? sim_f32_bits(c[n]) : sim_f16_value(c[n]);
+        if (!finite || !is_finite(old)) {
+            d[n] = exact_element(p, row / p->k, column / p->k, type, c[n], sim_format(type));
+            continue;
+        }
+        double sum = cut_sum(p->a + row, p->b + column, ea + row, eb + column, p->k, old);
+        round_to(type, &sum, 1, &d[n]);
+    }
+}
+
 void sim_product_doubles(const SimDoubles *p, const uint64_t *c, uint64_t *d) {
     for (uint32_t r = 0; r < p->m; r++)
         for (uint32_t n = 0; n < SIM_COLUMNS; n++) {

@@ -34,6 +34,10 @@ typedef struct SimInts {
 // c and d are stored by rows of SIM_COLUMNS, as bits of their type (f32 or f16).
 void sim_product_floats(const SimFloats *p, SimType a, SimType b, SimType c_type, const uint32_t *c,
                         SimType d_type, uint32_t *d);
+// The same for wgmma's 8-bit floats: each addend keeps 13 bits below the greatest exponent, and the
+// sum 14 bits. Sums with infinities and NaN are exact. c and d have one type.
+void sim_product_narrow(const SimFloats *p, SimType a, SimType b, SimType type, const uint32_t *c,
+                        uint32_t *d);
 void sim_product_doubles(const SimDoubles *p, const uint64_t *c, uint64_t *d);
 void sim_product_ints(const SimInts *p, const uint32_t *c, uint32_t *d);
 

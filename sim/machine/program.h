@@ -82,7 +82,8 @@ typedef enum SimInstrFlag {
     SIM_UNIFORM = 4096,     // .aligned: all lanes of the warp must arrive together
     SIM_FULL = 8192,        // div.full: approximate over the whole range
     SIM_WRAP = 16384,       // shf.wrap, mul.hi etc: variant of the handler
-    SIM_CARRY = 32768       // .cc
+    SIM_CARRY = 32768,      // .cc
+    SIM_FLIES = 65536       // its registers belong to its flight (SimFlight)
 } SimInstrFlag;
 
 typedef enum SimRound { SIM_RN, SIM_RZ, SIM_RM, SIM_RP, SIM_RNA, SIM_RS } SimRound;
@@ -99,7 +100,7 @@ struct SimInstr {
     uint8_t flow;           // SimFlow
     uint8_t round;          // SimRound
     uint8_t type, from;     // SimType of the result or operation, and of the source (cvt, set)
-    uint16_t flags;         // SimInstrFlag bits
+    uint32_t flags;         // SimInstrFlag bits
     uint8_t writes, reads;  // how many of `registers` are results, and how many operands
     SimOperand guard;
     SimOperand d, a, b, c, e;  // results and operands in text order

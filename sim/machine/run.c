@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "sim/machine/flow.h"
 #include "sim/machine/refuse.h"
+#include "sim/machine/wgmma.h"
 #include "target/chip.h"
 
 enum { TURN = 4096, SEEDED_TURN = 48 };
@@ -132,6 +133,7 @@ static void begin_warp(SimBlock *b, SimWarp *w) {
     w->fragment_count = 1;
     w->join_count = 0;
     w->copy_first = w->copy_count = 0;
+    sim_products_begin(w);
     w->carry = 0;
     w->spins = 0;
     w->force = false;
@@ -192,6 +194,7 @@ static void run_block(SimBlock *b) {
         }
         if (live && !moved && !run->stop && !force_barrier(b)) deadlock(b);
     }
+    if (!run->stop) sim_groups_end(b);
 }
 
 static void begin_block(SimBlock *b, uint64_t linear) {
@@ -267,7 +270,8 @@ static bool make_block(SimRun *run) {
     uint32_t threads = n->block[0] * n->block[1] * n->block[2];
     uint32_t warps = (threads + SIM_LANES - 1) / SIM_LANES;
     b->warps = calloc(warps, sizeof *b->warps);
-    if (!b->warps) return false;
+    b->groups = calloc(SIM_WARPGROUPS, sizeof *b->groups);
+    if (!b->warps || !b->groups) return false;
     b->warp_count = warps;
     for (uint32_t i = 0; i < warps; i++)
         if (!make_warp(run, &b->warps[i], i)) return false;
@@ -282,7 +286,10 @@ static void free_block(SimBlock *b) {
         free(w->local);
         free(w->local_poison);
         free(w->copies);
+        sim_products_free(w);
     }
+    for (uint32_t i = 0; b->groups && i < SIM_WARPGROUPS; i++) free(b->groups[i].steps);
+    free(b->groups);
     free(b->warps);
     free(b->shared);
     free(b->shared_poison);

@@ -59,7 +59,14 @@ typedef double __attribute__((may_alias)) LaneF64;
 #define SIM_CLONES
 #endif
 
-enum { SIM_FRAGMENTS = 32, SIM_JOINS = 96, SIM_BARRIERS = 16, SIM_NO_JOIN = -1, SIM_WARPS = 32 };
+enum {
+    SIM_FRAGMENTS = 32,
+    SIM_JOINS = 96,
+    SIM_BARRIERS = 16,
+    SIM_NO_JOIN = -1,
+    SIM_WARPS = 32,
+    SIM_WARPGROUPS = 8
+};
 
 typedef enum SimState {
     SIM_RUNS,
@@ -122,6 +129,7 @@ struct SimWarp {
     uint32_t group[SIM_LANES];  // open cp.async group
     SimCopy *copies;            // starting at copy_first, in the order of issue
     uint32_t copy_first, copy_count, copy_capacity;
+    struct SimProducts *products;  // in flight (wgmma.h); NULL: there were none yet
 };
 
 struct SimBlock {
@@ -133,6 +141,7 @@ struct SimBlock {
     SimWarp *warps;
     uint32_t warp_count;
     SimBarrier barriers[SIM_BARRIERS];
+    struct SimWarpgroup *groups;  // SIM_WARPGROUPS of them (wgmma.h)
 };
 
 struct SimRun {

@@ -20,6 +20,8 @@
     X(POISON, "uninitialized", true)       /* an unwritten value decides something */          \
     X(RACE, "race", true)                  /* two unordered accesses to one place */           \
     X(FENCE, "missing-fence", true)        /* a fence is missing between two accesses */       \
+    X(PROXY, "missing-proxy-fence", true)  /* two proxies access one place without a fence */  \
+    X(FLIGHT, "in-flight", true)           /* a register that a product in flight uses */      \
     X(DIVERGED, "divergent-barrier", true) /* a barrier that not all lanes reach */            \
     X(UNCOALESCED, "uncoalesced", false)   /* more sectors than the bytes need */              \
     X(CONFLICT, "bank-conflict", false)    /* more wavefronts than the bytes need */
@@ -56,6 +58,7 @@ void sim_line_text(const SimLine *line, StrBuf *out);
 const SimObserver *sim_observe_bounds(Arena *arena, SimFindings *f);
 const SimObserver *sim_observe_poison(Arena *arena, SimFindings *f);
 const SimObserver *sim_observe_races(Arena *arena, SimFindings *f);
+const SimObserver *sim_observe_registers(Arena *arena, SimFindings *f);
 const SimObserver *sim_observe_divergence(Arena *arena, SimFindings *f);
 
 // Counters, with a row for each instruction of the kernel that ran last.

@@ -16,9 +16,9 @@ typedef struct OrderKnown {
 
 // The state released at an address.
 typedef struct OrderPlace {
-    Clock strict, loose;  // of the running block
-    uint64_t block;       // the block of the clocks
-    OrderKnown others;    // earlier releases by other blocks, and what those knew
+    Clock strict, loose, proxied;  // of the running block
+    uint64_t block;                // the block of the clocks
+    OrderKnown others;             // earlier releases by other blocks, and what those knew
 } OrderPlace;
 
 struct Order {
@@ -29,6 +29,7 @@ struct Order {
     Clock fenced[ORDER_WARPS];        // at the warp's last fence
     Clock pending[ORDER_WARPS];       // seen by relaxed reads; a fence makes it count
     Clock far[ORDER_WARPS];           // at the warp's last fence with GPU scope
+    Clock proxied[ORDER_WARPS];       // known through proxy fences
     OrderKnown known, pending_known;  // about other blocks
     Map places;                       // by address
 };
@@ -47,6 +48,7 @@ void order_begin_block(Order *o, uint64_t block, uint32_t warps) {
     memset(o->fenced, 0, sizeof o->fenced);
     memset(o->pending, 0, sizeof o->pending);
     memset(o->far, 0, sizeof o->far);
+    memset(o->proxied, 0, sizeof o->proxied);
     for (uint32_t w = 0; w < warps; w++) o->now[w][w] = 1;
     memcpy(o->loose, o->now, sizeof o->loose);
     o->known = o->pending_known = (OrderKnown){0};
@@ -65,11 +67,15 @@ void order_tick(Order *o, uint32_t warp) {
 }
 
 void order_barrier(Order *o, const SimBarrierDone *done) {
-    Clock all = {0}, loose = {0}, far = {0};
-    for (uint32_t w = 0; w < done->warp_count; w++)
-        if (done->arrived[w]) join(all, o->now[w]), join(loose, o->loose[w]), join(far, o->far[w]);
+    Clock all = {0}, loose = {0}, far = {0}, proxied = {0};
+    for (uint32_t w = 0; w < done->warp_count; w++) {
+        if (!done->arrived[w]) continue;
+        join(all, o->now[w]), join(loose, o->loose[w]);
+        join(far, o->far[w]), join(proxied, o->proxied[w]);
+    }
     for (uint32_t w = 0; w < done->warp_count; w++) {
         if (done->waited[w]) join(o->now[w], all), join(o->loose[w], loose);
+        if (done->waited[w]) join(o->proxied[w], proxied);
         if (done->waited[w] && done->hands_on) join(o->far[w], far);
         if (done->arrived[w]) order_tick(o, w);
     }
@@ -107,6 +113,12 @@ void order_fence(Order *o, uint32_t w, SimScope scope) {
     order_tick(o, w);
 }
 
+// Only the warp's own accesses are fenced: the manual's examples let each writer fence.
+void order_proxy_fence(Order *o, uint32_t w) {
+    o->proxied[w][w] = o->now[w][w];
+    order_tick(o, w);
+}
+
 // ---- Order by what is released and acquired at an address ----
 
 static OrderPlace *place_at(Order *o, uint64_t key) {
@@ -116,6 +128,7 @@ static OrderPlace *place_at(Order *o, uint64_t key) {
     if (p->block == o->block + 1) return p;
     memset(p->strict, 0, sizeof p->strict);
     memset(p->loose, 0, sizeof p->loose);
+    memset(p->proxied, 0, sizeof p->proxied);
     p->block = o->block + 1;
     return p;
 }
@@ -129,12 +142,14 @@ static bool any(const Clock c) {
 static void read_place(Order *o, OrderPlace *p, uint32_t w, bool acquires, bool far) {
     join(acquires ? o->now[w] : o->pending[w], p->strict);
     join(o->loose[w], p->loose);
+    join(o->proxied[w], p->proxied);
     if (far) join_known(o, acquires ? &o->known : &o->pending_known, &p->others);
 }
 
 static void write_place(Order *o, OrderPlace *p, uint32_t w, bool releases, bool far) {
     const uint32_t *clock = releases ? o->now[w] : o->far[w];
     join(p->strict, releases ? o->now[w] : o->fenced[w]);
+    join(p->proxied, o->proxied[w]);
     join(o->loose[w], o->now[w]);
     join(p->loose, o->loose[w]);
     if (!far || !any(clock)) return;
@@ -180,4 +195,8 @@ bool order_saw_loosely(const Order *o, uint32_t warp, Moment m) {
     if (m.block == o->block) return m.warp != warp && m.clock <= o->loose[warp][m.warp];
     const uint32_t *clock = find_known(&o->pending_known, m.block);
     return clock && m.clock <= clock[m.warp];
+}
+
+bool order_saw_proxied(const Order *o, uint32_t warp, Moment m) {
+    return m.block != o->block || m.clock <= o->proxied[warp][m.warp];
 }

@@ -6,6 +6,8 @@
 // through state stored at their address: the clocks of the running block, and those of earlier
 // blocks. Next to each clock there is a loose clock, computed as if every strong access were a
 // release and an acquire. If only the loose clock has seen an access, a fence is missing.
+// A third clock has what the warp knows with a proxy fence of the accessing warp on the way: what
+// accesses of the async proxy may rely on.
 // Invariants: blocks run one after another; all warps of a block share what it learned about other
 // blocks.
 // Ownership: the arena given.
@@ -39,6 +41,7 @@ const uint32_t *order_now(const Order *o, uint32_t warp);
 void order_barrier(Order *o, const SimBarrierDone *done);
 void order_tick(Order *o, uint32_t warp);  // the warp's lanes synchronised
 void order_fence(Order *o, uint32_t warp, SimScope scope);
+void order_proxy_fence(Order *o, uint32_t warp);
 // A strong access.
 void order_strong(Order *o, const SimAccess *a);
 void order_mbarrier(Order *o, const SimMbarrierEvent *e);
@@ -46,5 +49,7 @@ void order_mbarrier(Order *o, const SimMbarrierEvent *e);
 // Does the warp know of it, and would it with fences?
 bool order_saw(const Order *o, uint32_t warp, Moment m);
 bool order_saw_loosely(const Order *o, uint32_t warp, Moment m);
+// Does it know of it through a proxy fence? Other blocks' accesses are taken to have one.
+bool order_saw_proxied(const Order *o, uint32_t warp, Moment m);
 
 #endif

@@ -1,63 +1,26 @@
 // Races: two accesses to one byte of shared or global memory, at least one of them a write, without
 // an order between them (order.h).
 //
-// Memory is tracked in cells of 16 bytes, or fewer if accesses are narrower. A cell records its
-// last write; for shared memory also each warp's last read, for global memory the last reads of two
-// different warps. Between a write and another lane's access, lanes of one warp need bar.warp.sync
-// or a barrier. In shared memory, a write after another lane's read needs one of these or any
-// collective of the whole warp, such as a shuffle or a matrix product: a collective cannot begin
-// before the loaded values have arrived. The last warp that read is recorded, with one of its
-// lanes or "several". Two stores of one block that write the same value are not a race; the older
-// one is forgotten. ldmatrix reads for all lanes. Two strong accesses never race if their scopes
-// include both; a strong read is not recorded. A part of cp.async counts as a write when it is
-// issued and again when it lands. If a warp's lanes run in lockstep, its accesses are ordered one
-// by one.
+// Memory is tracked in cells (shadow.h). Between a write and another lane's access, lanes of one
+// warp need bar.warp.sync or a barrier. In shared memory, a write after another lane's read needs
+// one of these or any collective of the whole warp, such as a shuffle or a matrix product: a
+// collective cannot begin before the loaded values have arrived. The last warp that read is
+// recorded, with one of its lanes or "several". Two stores of one block that write the same value
+// are not a race; the older one is forgotten. ldmatrix reads for all lanes. Two strong accesses
+// never race if their scopes include both; a strong read is not recorded. A part of cp.async counts
+// as a write when it is issued and again when it lands. A flight accesses its bytes from its
+// beginning to its end: nothing in between is ordered with it. Accesses of the generic proxy need a
+// proxy fence before a flight meets them. If a warp's lanes run in lockstep, its accesses are
+// ordered one by one.
 #include <stdio.h>
 #include <string.h>
 
 #include "base/map.h"
 #include "sim/observe/observe.h"
 #include "sim/observe/order.h"
+#include "sim/observe/shadow.h"
 
-enum {
-    WHOLE_WARP = 255,
-    SEVERAL = 254,
-    CELL_SHIFT = 4,
-    PAGE_SHIFT = 12,
-    PAGE = 1 << PAGE_SHIFT,
-    READERS = 2
-};
-
-typedef enum Strength { WEAK, STRONG_IN_BLOCK, STRONG } Strength;
-
-typedef struct RaceWrite {
-    uint64_t block;
-    uint32_t clock;  // 0: none
-    uint8_t warp, lane;
-    uint8_t strength;
-    uint8_t kind;  // SimAccessKind
-} RaceWrite;
-typedef struct Read {
-    uint64_t block;
-    uint32_t clock;  // 0: none
-    uint32_t warp;
-} Read;
-// The last warp that read, to check writes of its own lanes.
-typedef struct RaceReader {
-    uint32_t turn;  // value of Touch.turn at the read; 0: none
-    uint8_t warp, lane;
-} RaceReader;
-
-// The cells of some bytes.
-typedef struct Shadow {
-    uint64_t base;
-    uint32_t shift;  // bytes of a cell: 1 << shift
-    uint32_t bytes;
-    RaceWrite *writes;
-    uint32_t *clocks;          // shared memory: clock of the last read, by cell and warp
-    RaceReader *own;           // for shared memory
-    Read (*readers)[READERS];  // for global memory: the last read, and the last of another warp
-} Shadow;
+enum { WHOLE_WARP = 255, SEVERAL = 254, PAGE_SHIFT = 12, PAGE = 1 << PAGE_SHIFT };
 
 typedef struct Races {
     SimObserver observer;
@@ -73,46 +36,14 @@ typedef struct Races {
     Shadow *last;
 } Races;
 
-// ---- Cells ----
-
-static uint32_t cells(const Shadow *s) { return (s->bytes + (1u << s->shift) - 1) >> s->shift; }
-
-static void make_cells(Races *r, Shadow *s, bool shared) {
-    uint32_t count = cells(s);
-    s->writes = arena_new(r->arena, RaceWrite, count + 1);
-    if (shared) {
-        s->clocks = arena_new(r->arena, uint32_t, (size_t)count * r->warps + 1);
-        s->own = arena_new(r->arena, RaceReader, count + 1);
-    } else {
-        s->readers = (Read(*)[READERS])arena_new(r->arena, Read, (size_t)count * READERS);
-    }
-}
-
-// Splits each cell into several.
-static void split(Races *r, Shadow *s, uint32_t shift) {
-    Shadow old = *s;
-    s->shift = shift;
-    make_cells(r, s, old.clocks != NULL);
-    for (uint32_t n = 0; n < cells(s); n++) {
-        uint32_t from = n >> (old.shift - shift);
-        s->writes[n] = old.writes[from];
-        if (old.own) s->own[n] = old.own[from];
-        if (old.clocks)
-            memcpy(&s->clocks[(size_t)n * r->warps], &old.clocks[(size_t)from * r->warps],
-                   r->warps * sizeof *s->clocks);
-        else
-            memcpy(s->readers[n], old.readers[from], sizeof *s->readers);
-    }
-}
-
 static Shadow *page_of(Races *r, uint64_t address) {
     uint64_t number = address >> PAGE_SHIFT;
     if (r->last && r->last->base >> PAGE_SHIFT == number) return r->last;
     uint64_t *at = map_at(r->arena, &r->pages, number);
     if (!*at) {
         Shadow *s = arena_new(r->arena, Shadow, 1);
-        *s = (Shadow){.base = number << PAGE_SHIFT, .shift = CELL_SHIFT, .bytes = PAGE};
-        make_cells(r, s, false);
+        *s = (Shadow){.base = number << PAGE_SHIFT, .shift = SHADOW_SHIFT, .bytes = PAGE};
+        shadow_make(r->arena, s, false, r->warps);
         *at = map_key(s);
     }
     return r->last = (Shadow *)(uintptr_t)*at;
@@ -125,18 +56,15 @@ static void launch_begin(void *state, const SimLaunchFacts *f) {
     r->warps = f->warps, r->memory = f->memory;
     r->lanes = f->lanes, r->in_step = f->in_step;
     r->pages = (Map){0}, r->last = NULL;
-    r->shared = (Shadow){.shift = CELL_SHIFT, .bytes = f->shared_bytes};
-    make_cells(r, &r->shared, true);
+    r->shared = (Shadow){.shift = SHADOW_SHIFT, .bytes = f->shared_bytes};
+    shadow_make(r->arena, &r->shared, true, r->warps);
     order_begin_launch(r->order);
 }
 
 static void block_begin(void *state, uint64_t block) {
     Races *r = state;
-    uint32_t count = cells(&r->shared);
-    memset(r->shared.writes, 0, count * sizeof *r->shared.writes);
-    memset(r->shared.own, 0, count * sizeof *r->shared.own);
+    shadow_clear(&r->shared, r->warps);
     memset(r->collectives, 0, sizeof r->collectives);
-    memset(r->shared.clocks, 0, (size_t)count * r->warps * sizeof *r->shared.clocks);
     order_begin_block(r->order, block, r->warps);
 }
 
@@ -156,7 +84,12 @@ static void warp_sync(void *state, const SimPlace *at, uint64_t mask) {
 
 static void fence(void *state, const SimPlace *at, uint64_t mask, SimFence kind, SimScope scope) {
     (void)mask;
-    if (kind == SIM_FENCE_MEMORY) order_fence(((Races *)state)->order, at->warp, scope);
+    Order *order = ((Races *)state)->order;
+    switch (kind) {
+    case SIM_FENCE_MEMORY: order_fence(order, at->warp, scope); return;
+    case SIM_FENCE_PROXY_ASYNC: order_proxy_fence(order, at->warp); return;
+    case SIM_FENCE_PRODUCT: return;  // of registers
+    }
 }
 
 static void mbarrier(void *state, const SimMbarrierEvent *e) {
@@ -171,6 +104,7 @@ typedef struct RaceTouch {
     uint32_t lane;    // the lane that makes it
     uint32_t writer;  // the lane, or WHOLE_WARP
     Strength strength;
+    bool async;           // of a flight
     const uint32_t *now;  // clock of its warp
     uint32_t turn;        // incremented whenever the warp's lanes synchronise
     Shadow *shadow;
@@ -189,26 +123,57 @@ static void place_text(const Races *r, const SimAccess *a, uint64_t address, cha
         snprintf(text, size, "%#llx of global memory", (unsigned long long)address);
 }
 
+// Where the two accesses met, and whose they were.
+typedef struct Meeting {
+    char place[128], mine[48], other[48], where[64];
+} Meeting;
+
+static void name_one(const Races *r, bool warp, uint32_t number, uint32_t lane, char text[48]) {
+    if (warp)
+        snprintf(text, 48, "warp %u", number);
+    else
+        snprintf(text, 48, "thread %u", number * r->lanes + lane);
+}
+
+static Meeting meeting(const Races *r, const RaceTouch *t, uint32_t cell, Moment other,
+                       uint32_t lane) {
+    const SimAccess *a = t->access;
+    Meeting m;
+    place_text(r, a, t->shadow->base + ((uint64_t)cell << t->shadow->shift), m.place,
+               sizeof m.place);
+    name_one(r, t->async && t->writer == WHOLE_WARP, a->at.warp, t->lane, m.mine);
+    name_one(r, lane == WHOLE_WARP, other.warp, lane, m.other);
+    if (other.block == a->at.block)
+        snprintf(m.where, sizeof m.where, "block %llu", (unsigned long long)other.block);
+    else
+        snprintf(m.where, sizeof m.where, "blocks %llu and %llu", (unsigned long long)a->at.block,
+                 (unsigned long long)other.block);
+    return m;
+}
+
 static void found(Races *r, const RaceTouch *t, uint32_t cell, const char *what, Moment other,
                   uint32_t lane) {
     const SimAccess *a = t->access;
-    char place[128], who[48], where[64];
-    place_text(r, a, t->shadow->base + ((uint64_t)cell << t->shadow->shift), place, sizeof place);
-    if (lane == WHOLE_WARP)
-        snprintf(who, sizeof who, "warp %u", other.warp);
-    else
-        snprintf(who, sizeof who, "thread %u", other.warp * r->lanes + lane);
-    if (other.block == a->at.block)
-        snprintf(where, sizeof where, "block %llu", (unsigned long long)other.block);
-    else
-        snprintf(where, sizeof where, "blocks %llu and %llu", (unsigned long long)a->at.block,
-                 (unsigned long long)other.block);
+    Meeting m = meeting(r, t, cell, other, lane);
     bool loosely = order_saw_loosely(r->order, a->at.warp, other);
-    sim_findings_add(r->findings, loosely ? SIM_FINDING_FENCE : SIM_FINDING_RACE, &a->at,
-                     "'%s' of thread %u at %s, and %s of %s: %s (%s)", a->at.instr->name,
-                     a->at.warp * r->lanes + t->lane, place, what, who,
-                     loosely ? "a flag is between them, but no fence" : "nothing orders them",
-                     where);
+    sim_findings_add(
+        r->findings, loosely ? SIM_FINDING_FENCE : SIM_FINDING_RACE, &a->at,
+        "'%s' of %s at %s, and %s of %s: %s (%s)", a->at.instr->name, m.mine, m.place, what,
+        m.other, loosely ? "a flag is between them, but no fence" : "nothing orders them", m.where);
+}
+
+// The accesses are in order, but of different proxies.
+static bool check_proxy(Races *r, const RaceTouch *t, uint32_t cell, const char *what, Moment other,
+                        uint32_t lane) {
+    const SimAccess *a = t->access;
+    if (!t->async || order_saw_proxied(r->order, a->at.warp, other)) return true;
+    Meeting m = meeting(r, t, cell, other, lane);
+    sim_findings_add(
+        r->findings, SIM_FINDING_PROXY, &a->at,
+        "'%s' of %s at %s, and %s of %s before it: no fence.proxy.async of that one is "
+        "between them (%s)",
+        a->at.instr->name, m.mine, m.place, what, m.other, m.where);
+    return false;
 }
 
 // ---- Accesses ----
@@ -217,6 +182,7 @@ static void found(Races *r, const RaceTouch *t, uint32_t cell, const char *what,
 static inline bool in_order(const Races *r, const RaceTouch *t, const RaceWrite *last) {
     uint32_t w = t->access->at.warp;
     if (!last->clock) return true;
+    if (last->clock == SHADOW_FLIES) return false;
     if (last->block != t->access->at.block || last->warp != w)
         return order_saw(r->order, w, (Moment){last->block, last->clock, last->warp});
     bool same = last->lane == t->writer || last->lane == WHOLE_WARP || t->writer == WHOLE_WARP;
@@ -250,12 +216,18 @@ static bool same_value(const RaceTouch *t, const RaceWrite *last, uint32_t cell)
                              (size_t)1 << t->shadow->shift);
 }
 
+static bool is_flight(uint8_t kind) {
+    return kind == SIM_ACCESS_FLIGHT_READ || kind == SIM_ACCESS_FLIGHT_WRITE;
+}
+
 static bool check_write(Races *r, const RaceTouch *t, uint32_t cell) {
     const RaceWrite *last = &t->shadow->writes[cell];
-    if (in_order(r, t, last) || both_strong(t, last) || same_value(t, last, cell)) return true;
-    bool copy = last->kind == SIM_ACCESS_ASYNC_START;
-    found(r, t, cell, copy ? "a copy in flight" : "a write",
-          (Moment){last->block, last->clock, last->warp}, last->lane);
+    Moment m = {last->block, last->clock, last->warp};
+    if (in_order(r, t, last) || both_strong(t, last) || same_value(t, last, cell))
+        return !last->clock || is_flight(last->kind) ||
+               check_proxy(r, t, cell, "a write", m, last->lane);
+    bool copy = last->kind == SIM_ACCESS_ASYNC_START || last->clock == SHADOW_FLIES;
+    found(r, t, cell, copy ? "a copy in flight" : "a write", m, last->lane);
     return false;
 }
 
@@ -280,18 +252,37 @@ static void remember_reader(const RaceTouch *t, uint32_t cell) {
     *last = (RaceReader){.turn = t->turn, .warp = (uint8_t)w, .lane = (uint8_t)lane};
 }
 
+// Reads in flight, and those that ended, of the async proxy.
+static bool check_flights(Races *r, const RaceTouch *t, uint32_t cell) {
+    const SimAccess *a = t->access;
+    const ShadowFlight *all = t->shadow->flights;
+    for (uint32_t w = 0; all && w < r->warps; w++) {
+        const ShadowFlight *f = &all[(size_t)cell * r->warps + w];
+        if (!f->flying && f->clock <= t->now[w]) continue;
+        uint32_t clock = f->flying ? SHADOW_FLIES : f->clock;
+        found(r, t, cell, f->flying ? "a read in flight" : "an asynchronous read",
+              (Moment){a->at.block, clock, w}, WHOLE_WARP);
+        return false;
+    }
+    return true;
+}
+
 static void check_reads(Races *r, const RaceTouch *t, uint32_t cell) {
     const SimAccess *a = t->access;
     const Shadow *s = t->shadow;
     if (s->own && !check_own_reads(r, t, cell)) return;
+    if (!check_flights(r, t, cell)) return;
     for (uint32_t w = 0; s->clocks && w < r->warps; w++) {
-        uint32_t clock = s->clocks[(size_t)cell * r->warps + w];
-        if (clock <= t->now[w] || w == a->at.warp) continue;
-        found(r, t, cell, "a read", (Moment){a->at.block, clock, w}, WHOLE_WARP);
+        Moment m = {a->at.block, s->clocks[(size_t)cell * r->warps + w], w};
+        if (m.clock <= t->now[w] || w == a->at.warp) {
+            if (m.clock && !check_proxy(r, t, cell, "a read", m, WHOLE_WARP)) return;
+            continue;
+        }
+        found(r, t, cell, "a read", m, WHOLE_WARP);
         return;
     }
-    for (uint32_t n = 0; s->readers && n < READERS; n++) {
-        const Read *last = &s->readers[cell][n];
+    for (uint32_t n = 0; s->readers && n < SHADOW_READERS; n++) {
+        const ShadowRead *last = &s->readers[cell][n];
         if (!last->clock || (last->block == a->at.block && last->warp == a->at.warp)) continue;
         Moment m = {last->block, last->clock, last->warp};
         if (order_saw(r->order, a->at.warp, m)) continue;
@@ -306,7 +297,7 @@ static void write_cell(Races *r, const RaceTouch *t, uint32_t cell) {
     uint32_t w = a->at.warp;
     if (check_write(r, t, cell)) check_reads(r, t, cell);
     *last = (RaceWrite){.block = a->at.block,
-                        .clock = t->now[w],
+                        .clock = t->async ? SHADOW_FLIES : t->now[w],
                         .warp = (uint8_t)w,
                         .lane = (uint8_t)t->writer,
                         .strength = (uint8_t)t->strength,
@@ -318,22 +309,26 @@ static void read_cell(Races *r, const RaceTouch *t, uint32_t cell) {
     uint32_t w = a->at.warp;
     check_write(r, t, cell);
     if (t->strength != WEAK) return;
+    if (t->async) {
+        if (t->shadow->flights) t->shadow->flights[(size_t)cell * r->warps + w].flying++;
+        return;
+    }
     if (t->shadow->clocks) {
         remember_reader(t, cell);
         t->shadow->clocks[(size_t)cell * r->warps + w] = t->now[w];
         return;
     }
-    Read *readers = t->shadow->readers[cell];
+    ShadowRead *readers = t->shadow->readers[cell];
     if (readers[0].warp != w || readers[0].block != a->at.block) readers[1] = readers[0];
-    readers[0] = (Read){a->at.block, t->now[w], w};
+    readers[0] = (ShadowRead){a->at.block, t->now[w], w};
 }
 
 // The part of a lane's bytes that is in one shadow.
 static void touch(Races *r, RaceTouch *t, uint64_t begin, uint64_t end, bool reads) {
     Shadow *s = t->shadow;
     uint64_t first = begin - s->base, last = end - s->base;
-    uint32_t shift = (uint32_t)__builtin_ctzll(first | last | 1u << CELL_SHIFT);
-    if (shift < s->shift) split(r, s, shift);
+    uint32_t shift = (uint32_t)__builtin_ctzll(first | last | 1u << SHADOW_SHIFT);
+    if (shift < s->shift) shadow_split(r->arena, s, shift, r->warps);
     for (uint64_t cell = first >> s->shift; cell < last >> s->shift; cell++)
         if (reads)
             read_cell(r, t, (uint32_t)cell);
@@ -352,17 +347,19 @@ static void touch_global(Races *r, RaceTouch *t, uint64_t begin, uint64_t end, b
 
 static bool is_read(SimAccessKind kind) {
     return kind == SIM_ACCESS_LOAD || kind == SIM_ACCESS_MATRIX_LOAD ||
-           kind == SIM_ACCESS_ASYNC_READ;
+           kind == SIM_ACCESS_ASYNC_READ || kind == SIM_ACCESS_FLIGHT_READ;
 }
 
 static void meet(Races *r, const SimAccess *a, bool strong) {
     bool reads = is_read(a->kind);
-    bool whole = a->kind == SIM_ACCESS_MATRIX_LOAD || a->kind == SIM_ACCESS_MATRIX_STORE;
+    bool whole = a->kind == SIM_ACCESS_MATRIX_LOAD || a->kind == SIM_ACCESS_MATRIX_STORE ||
+                 is_flight((uint8_t)a->kind);
     RaceTouch t = {.access = a,
                    .strength = !strong                     ? WEAK
                                : a->scope >= SIM_SCOPE_GPU ? STRONG
                                                            : STRONG_IN_BLOCK,
                    .now = order_now(r->order, a->at.warp),
+                   .async = is_flight((uint8_t)a->kind),
                    .shadow = &r->shared};
     t.turn = t.now[a->at.warp] + r->collectives[a->at.warp];
     for (uint32_t l = 0; l < a->lanes; l++) {
@@ -394,6 +391,38 @@ static void access(void *state, const SimAccess *a) { hear(state, a, false); }
 // The access may happen only now, whatever was reported before.
 static void late(void *state, const SimAccess *a) { hear(state, a, true); }
 
+// ---- Flights ----
+
+static void flight_begin(void *state, const SimFlight *f) {
+    Races *r = state;
+    if (f->space == SIM_SPACE_SHARED) shadow_make_flights(r->arena, &r->shared, r->warps);
+    for (uint32_t n = 0; n < f->span_count; n++) {
+        SimAccess a = {.at = f->at,
+                       .space = f->space,
+                       .kind = f->writes ? SIM_ACCESS_FLIGHT_WRITE : SIM_ACCESS_FLIGHT_READ,
+                       .mask = 1,
+                       .lanes = 1,
+                       .bytes = f->spans[n].bytes,
+                       .address = &f->spans[n].address};
+        meet(r, &a, false);
+    }
+}
+
+// The warp knows of the end, and tells others as it does of its own accesses.
+static void flight_end(void *state, const SimFlight *f) {
+    Races *r = state;
+    const Shadow *s = &r->shared;
+    uint32_t w = f->at.warp, now = order_now(r->order, w)[w];
+    for (uint32_t n = 0; f->space == SIM_SPACE_SHARED && n < f->span_count; n++) {
+        uint64_t end = f->spans[n].address + f->spans[n].bytes;
+        for (uint64_t cell = f->spans[n].address >> s->shift; cell < end >> s->shift; cell++) {
+            ShadowFlight *at = &s->flights[cell * r->warps + w];
+            at->flying -= at->flying != 0;
+            at->clock = now;
+        }
+    }
+}
+
 const SimObserver *sim_observe_races(Arena *arena, SimFindings *f) {
     Races *r = arena_new(arena, Races, 1);
     r->arena = arena, r->findings = f, r->order = order_create(arena);
@@ -406,6 +435,8 @@ const SimObserver *sim_observe_races(Arena *arena, SimFindings *f) {
                                 .barrier = barrier,
                                 .warp_sync = warp_sync,
                                 .fence = fence,
-                                .mbarrier = mbarrier};
+                                .mbarrier = mbarrier,
+                                .flight_begin = flight_begin,
+                                .flight_end = flight_end};
     return &r->observer;
 }

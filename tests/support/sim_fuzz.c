@@ -12,13 +12,11 @@ static uint32_t watch(Arena *arena, const SimObserver **list) {
     SimFindings *f = sim_findings_create(arena);
     SimCounts *counts;
     SimTrafficTable *global, *shared;
-    const SimObserver *all[] = {sim_observe_bounds(arena, f),
-                                sim_observe_poison(arena, f),
-                                sim_observe_races(arena, f),
-                                sim_observe_divergence(arena, f),
-                                sim_observe_coalescing(arena, f, &global),
-                                sim_observe_banks(arena, f, &shared),
-                                sim_observe_counts(arena, &counts)};
+    const SimObserver *all[] = {
+        sim_observe_bounds(arena, f),         sim_observe_poison(arena, f),
+        sim_observe_races(arena, f),          sim_observe_divergence(arena, f),
+        sim_observe_registers(arena, f),      sim_observe_coalescing(arena, f, &global),
+        sim_observe_banks(arena, f, &shared), sim_observe_counts(arena, &counts)};
     memcpy(list, all, sizeof all);
     return sizeof all / sizeof *all;
 }

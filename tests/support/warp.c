@@ -43,7 +43,8 @@ void warp_watch(Warp *w) {
     w->observers[1] = sim_observe_poison(w->arena, w->findings);
     w->observers[2] = sim_observe_races(w->arena, w->findings);
     w->observers[3] = sim_observe_divergence(w->arena, w->findings);
-    w->observer_count = 4;
+    w->observers[4] = sim_observe_registers(w->arena, w->findings);
+    w->observer_count = 5;
 }
 
 void warp_close(Warp *w) {

@@ -27,9 +27,9 @@ static GpuResult do_copy(const FakeDevice *d, const Work *w) {
 static GpuResult do_launch(const FakeDevice *d, const Work *w) {
     Arena *arena = arena_create();
     SimFindings *findings = sim_findings_create(arena);
-    const SimObserver *watchers[] = {sim_observe_poison(arena, findings),
-                                     sim_observe_races(arena, findings),
-                                     sim_observe_divergence(arena, findings)};
+    const SimObserver *watchers[] = {
+        sim_observe_poison(arena, findings), sim_observe_races(arena, findings),
+        sim_observe_registers(arena, findings), sim_observe_divergence(arena, findings)};
     const Thing *function = w->function;
     SimLaunch launch = {.kernel = function->kernel,
                         .memory = d->memory,
@@ -40,7 +40,7 @@ static GpuResult do_launch(const FakeDevice *d, const Work *w) {
                         .params = w->params,
                         .step_limit = 1 << 28,
                         .observers = watchers,
-                        .observer_count = 3};
+                        .observer_count = sizeof watchers / sizeof *watchers};
     memcpy(launch.grid, w->grid, sizeof launch.grid);
     memcpy(launch.block, w->block, sizeof launch.block);
     SimResult r = sim_run(&launch);
