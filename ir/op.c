@@ -27,6 +27,8 @@ enum {
     4, { IR_ATTR_##a, IR_ATTR_##b, IR_ATTR_##c, IR_ATTR_##d }
 #define A5(a, b, c, d, e) \
     5, { IR_ATTR_##a, IR_ATTR_##b, IR_ATTR_##c, IR_ATTR_##d, IR_ATTR_##e }
+#define A6(a, b, c, d, e, f) \
+    6, { IR_ATTR_##a, IR_ATTR_##b, IR_ATTR_##c, IR_ATTR_##d, IR_ATTR_##e, IR_ATTR_##f }
 // The attributes arrive expanded, as two arguments: the count and the braced
 // list.
 #define ROW(...) {__VA_ARGS__},

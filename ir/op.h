@@ -216,6 +216,8 @@ typedef enum IrRule {
     IR_RULE_THREAD_PACK,
     IR_RULE_THREAD_MATRIX_LOAD,
     IR_RULE_THREAD_MMA,
+    IR_RULE_THREAD_WGMMA,
+    IR_RULE_THREAD_WGMMA_WAIT,
     IR_RULE_THREAD_COPY,
     IR_RULE_THREAD_UPDATE,
 } IrRule;
@@ -223,7 +225,7 @@ typedef enum IrRule {
 enum {  // element classes of a row, in addition to DtypeClass bits
     IR_CLASS_POINTER = 1 << 8,
 };
-enum { IR_MAX_ATTRS = 5 };
+enum { IR_MAX_ATTRS = 6 };
 
 typedef struct IrOpInfo {
     const char *name;  // "ADD"

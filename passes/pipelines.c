@@ -69,6 +69,7 @@ static const PassStep gpu_steps[] = {
     {PASS_DCE, "values without uses are not compiled"},
     {PASS_GPU_PLACE, "before barriers, which are needed where addresses overlap"},
     {PASS_GPU_BARRIERS, "it works on the remaining accesses and their addresses"},
+    {PASS_GPU_SINK_WAITS, "after barriers, which it does not cross"},
     {PASS_GPU_SINK_LOADS, "last: loads move after the barriers that remain"},
 };
 

@@ -6,6 +6,8 @@ static const IrOp *outermost(const Places *p, const IrOp *op) {
     return op;
 }
 
+enum { SWIZZLE_ALIGN = 1024 };  // of memory that wgmma reads
+
 static void need(Places *p, Piece *piece, const IrValue *pointer);
 
 static void need_here(Places *p, Piece *piece, const IrOp *op) {
@@ -34,6 +36,7 @@ static void need(Places *p, Piece *piece, const IrValue *pointer) {
     for (const IrUse *use = pointer->uses; use; use = use->next) {
         const IrOp *op = use->user;
         need_here(p, piece, op);
+        if (op->code == IR_THREAD_WGMMA) piece->align = SWIZZLE_ALIGN;
         piece->copied = piece->copied || op->code == IR_THREAD_COPY;
         bool carried = op->region_count > 0 || op->code == IR_YIELD;
         if (carried) {
@@ -55,7 +58,7 @@ static void find_pieces(Places *p, IrBlock *block) {
     IR_EACH_OP(op, block) {
         for (uint32_t i = 0; i < op->region_count; i++) find_pieces(p, op->regions[i]);
         if (op->code != p->code) continue;
-        Piece piece = {.op = op, .size = bytes_of(p, op), .first = UINT32_MAX};
+        Piece piece = {.op = op, .size = bytes_of(p, op), .align = p->align, .first = UINT32_MAX};
         need(p, &piece, ir_result(op, 0));
         vec_push(p->scratch, &p->pieces, piece);
     }
@@ -76,6 +79,10 @@ static bool at_once(const Places *p, const Piece *a, const Piece *b) {
     return a->first <= b->last && b->first <= a->last;
 }
 
+static uint64_t aligned(uint64_t place, uint64_t align) {
+    return (place + align - 1) / align * align;
+}
+
 // The lowest address that overlaps no piece needed at the same time: moved past a conflicting
 // piece, again and again. `placed` are the pieces before, in order of address.
 static void place_piece(Places *p, size_t i, size_t *placed) {
@@ -85,7 +92,8 @@ static void place_piece(Places *p, size_t i, size_t *placed) {
         const Piece *other = &p->pieces.data[placed[k]];
         if (other->place >= piece->place + piece->size) break;
         bool ends_below = other->place + other->size <= piece->place;
-        if (!ends_below && p->at_once(p, piece, other)) piece->place = other->place + other->size;
+        if (!ends_below && p->at_once(p, piece, other))
+            piece->place = aligned(other->place + other->size, piece->align);
     }
     for (; at > 0 && p->pieces.data[placed[at - 1]].place > piece->place; at--)
         placed[at] = placed[at - 1];

@@ -19,7 +19,7 @@
 
 typedef struct Piece {
     IrOp *op;
-    uint64_t size, place;
+    uint64_t size, place, align;
     uint32_t first, last;  // numbers of ops of the body: needed by both, and by all between
     bool copied;           // a thread.copy may still be in flight to it
     VEC(const IrOp *) users;
@@ -30,7 +30,7 @@ typedef struct Places Places;
 struct Places {
     Arena *scratch;
     IrOpcode code;
-    uint64_t align;
+    uint64_t align;  // of each, at least
     const IrBlock *body;
     uint32_t *number;  // by op id: of the ops of the body
     VEC(Piece) pieces;

@@ -27,10 +27,13 @@ enum {
     CHIP_CHIPLETS = 256,        // programs are distributed in rotation over several chiplets, each
                                 // with its own cache
     CHIP_LONG_RESOURCES = 512,  // buffer resources have the newer form
+    // NVIDIA, only the form with an `a`: four warps multiply together, from shared memory
+    CHIP_WGMMA = 1024,
 
     // The generations that the rows of chips.def name.
     CHIP_TURING = 0,
     CHIP_AMPERE = CHIP_ASYNC_COPY | CHIP_NAN_F32,
+    CHIP_HOPPER = CHIP_AMPERE | CHIP_WGMMA,
     CHIP_NO_HALF = 0,
     CHIP_HALF = CHIP_F16,
     CHIP_DOT2 = CHIP_F16 | CHIP_F16_DOT | CHIP_LOOSE_PAIRS,

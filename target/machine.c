@@ -48,6 +48,7 @@ Machine machine_of_gpu(GpuTarget target) {
                      .shared_bytes = chip->shared_most,
                      .async_copy = (flags & CHIP_ASYNC_COPY) != 0,
                      .matrix_load = nvidia,
+                     .wgmma = target.own && (flags & CHIP_WGMMA) != 0,
                      .tile_registers = chip->tile_registers,
                      .direct_bytes = chip->direct_bytes,
                      .scalar_bases = !nvidia && chip->warp == 64,

@@ -39,6 +39,7 @@ typedef struct Machine {
     // places. 0: unsupported.
     uint32_t direct_bytes;
     bool matrix_load;          // thread.matrix_load
+    bool wgmma;                // thread.wgmma
     bool scalar_bases;         // a part of an address that is the same in all lanes is best added
                                // separately
     bool packed_f32;           // AMD: f32 arithmetic of two registers at once

@@ -36,15 +36,16 @@ static const MatrixShape more_shapes[] = {
 enum { MORE_SHAPES = sizeof more_shapes / sizeof *more_shapes };
 
 const char *matrix_unit_name(MatrixUnit unit) {
-    static const char *const names[] = {"mma", "mfma", "wmma", "wmma"};
+    static const char *const names[] = {"mma", "mfma", "wmma", "wmma", "wgmma"};
     return names[unit];
 }
 
 const MatrixOp *matrix_at(size_t index) { return index < ROWS ? &rows[index] : NULL; }
 
 static bool has(const Chip *chip, const MatrixOp *op) {
-    return chip && chip->unit == op->shape.unit && op->first <= chip->number &&
-           chip->number <= op->last;
+    if (!chip || chip->number < op->first || op->last < chip->number) return false;
+    if (op->shape.unit == MATRIX_UNIT_WGMMA) return (chip->flags & CHIP_WGMMA) != 0;
+    return chip->unit == op->shape.unit;
 }
 
 const MatrixOp *matrix_choose(const Chip *chip, Dtype a, Dtype b, Dtype sum, bool exact,
@@ -54,6 +55,15 @@ const MatrixOp *matrix_choose(const Chip *chip, Dtype a, Dtype b, Dtype sum, boo
         if (r->chosen && r->a == a && r->b == b && r->sum == sum && r->exact == exact &&
             r->shape.k <= k && has(chip, r))
             return r;
+    }
+    return NULL;
+}
+
+const MatrixOp *matrix_choose_wgmma(const Chip *chip, Dtype a, Dtype b, Dtype sum) {
+    for (size_t i = 0; i < ROWS; i++) {
+        const MatrixOp *r = &rows[i];
+        bool types = r->a == a && r->b == b && r->sum == sum;
+        if (r->shape.unit == MATRIX_UNIT_WGMMA && types && has(chip, r)) return r;
     }
     return NULL;
 }
@@ -68,8 +78,12 @@ uint32_t matrix_least_k(const Chip *chip, Dtype a, Dtype b) {
     return least;
 }
 
-static bool equal(MatrixShape a, MatrixShape b) {
-    return a.unit == b.unit && a.m == b.m && a.n == b.n && a.k == b.k && a.bits == b.bits;
+enum { WGMMA_MOST_N = 256 };
+
+static bool equal(MatrixShape row, MatrixShape b) {
+    bool n = row.n == b.n;
+    if (row.unit == MATRIX_UNIT_WGMMA) n = b.n && b.n % row.n == 0 && b.n <= WGMMA_MOST_N;
+    return row.unit == b.unit && row.m == b.m && n && row.k == b.k && row.bits == b.bits;
 }
 
 const MatrixOp *matrix_find(const Chip *chip, MatrixShape shape, Dtype a, Dtype b, Dtype sum) {
@@ -80,6 +94,8 @@ const MatrixOp *matrix_find(const Chip *chip, MatrixShape shape, Dtype a, Dtype 
     }
     return NULL;
 }
+
+bool matrix_is_of(const MatrixOp *row, MatrixShape shape) { return equal(row->shape, shape); }
 
 bool matrix_shape_exists(MatrixShape shape) {
     for (size_t i = 0; i < ROWS; i++)

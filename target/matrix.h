@@ -20,6 +20,8 @@ typedef enum MatrixUnit {
     MATRIX_UNIT_MFMA,   // CDNA's
     MATRIX_UNIT_WMMA3,  // RDNA3's
     MATRIX_UNIT_WMMA4,  // RDNA4's
+    MATRIX_UNIT_WGMMA,  // NVIDIA's of four warps; in a row n stands for each multiple of it up to
+                        // 256
     MATRIX_UNITS,
     MATRIX_UNIT_NONE = MATRIX_UNITS
 } MatrixUnit;
@@ -45,11 +47,15 @@ struct Chip;
 // The instruction for a product of length k of these types; NULL: the chip has none.
 const MatrixOp *matrix_choose(const struct Chip *chip, Dtype a, Dtype b, Dtype sum, bool exact,
                               uint32_t k);
+// The instruction of four warps for these types; NULL: the chip has none.
+const MatrixOp *matrix_choose_wgmma(const struct Chip *chip, Dtype a, Dtype b, Dtype sum);
 // The least k that matrix_choose accepts for these operand types, whatever the sum; 0: none.
 uint32_t matrix_least_k(const struct Chip *chip, Dtype a, Dtype b);
 // The instruction of exactly this shape and these types; NULL: the chip does not have it.
 const MatrixOp *matrix_find(const struct Chip *chip, MatrixShape shape, Dtype a, Dtype b,
                             Dtype sum);
+// Is it an instruction of the row?
+bool matrix_is_of(const MatrixOp *row, MatrixShape shape);
 // Row number `index`; NULL beyond the last.
 const MatrixOp *matrix_at(size_t index);
 // Does any chip have it, or do layouts know it at least?

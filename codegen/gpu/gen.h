@@ -59,6 +59,7 @@ typedef struct GpuGen {
     LLVMBasicBlockRef failure;
     LLVMValueRef failed;
     CodegenSchedule schedule;
+    bool wgmma;  // NVIDIA: the function has a thread.wgmma
     // AMD: the function has thread.copy; the smallest number of copies in a group, for waits.
     bool copies;
     uint32_t group_copies;

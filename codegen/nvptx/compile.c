@@ -21,11 +21,21 @@ static LLVMTargetMachineRef machine_of(const Module *m) {
                                    LLVMCodeGenLevelDefault, LLVMRelocDefault, LLVMCodeModelDefault);
 }
 
+static bool has_op(const IrBlock *block, IrOpcode code) {
+    for (const IrOp *op = block->first; op; op = op->next) {
+        if (op->code == code) return true;
+        for (uint32_t r = 0; r < op->region_count; r++)
+            if (has_op(op->regions[r], code)) return true;
+    }
+    return false;
+}
+
 static Gen *gen_create(Module *m) {
     GpuGen *made = arena_new(m->scratch, GpuGen, 1);
     made->ops = &nvptx_ops;
     made->machine = machine_of_gpu(m->options->target.gpu);
     made->schedule = m->options->schedule;
+    made->wgmma = has_op(ir_body(m->func), IR_THREAD_WGMMA);
     return &made->g;
 }
 
@@ -45,18 +55,10 @@ static const char *const without_of_products[] = {"slsr", "nary-reassociate", "l
 static const char *const without_long[] = {"codegenprepare", "slsr", "machine-sink",
                                            "livedebugvalues", NULL};
 
-static bool has_products(const IrBlock *block) {
-    for (const IrOp *op = block->first; op; op = op->next) {
-        if (op->code == IR_THREAD_MMA) return true;
-        for (uint32_t r = 0; r < op->region_count; r++)
-            if (has_products(op->regions[r])) return true;
-    }
-    return false;
-}
-
 bool codegen_nvptx_compile(Arena *arena, const IrFunc *func, const CodegenOptions *options,
                            Str *output, Diags *diags) {
-    bool products = has_products(ir_body(func));
+    const IrBlock *body = ir_body(func);
+    bool products = has_op(body, IR_THREAD_MMA) || has_op(body, IR_THREAD_WGMMA);
     const ModuleTarget target = {.machine = machine_of,
                                  .gen = gen_create,
                                  .ops = &nvptx_gen_target,

@@ -20,7 +20,9 @@ void nvptx_barrier(Gen *g, bool global);
 LLVMValueRef nvptx_shuffle(Gen *g, LLVMValueRef word, LLVMValueRef lane, uint32_t by);
 LLVMValueRef nvptx_exchanged(LLVMValueRef call, uint32_t *by);
 LLVMValueRef nvptx_any_lane(Gen *g, LLVMValueRef bit);
-void nvptx_mma(Gen *g, const IrOp *op);  // mma.c
+void nvptx_mma(Gen *g, const IrOp *op);    // mma.c
+void nvptx_wgmma(Gen *g, const IrOp *op);  // wgmma.c
+void nvptx_wgmma_wait(Gen *g, const IrOp *op);
 
 void nvptx_keep_signs(Module *m);  // signs.c: for before_selection
 

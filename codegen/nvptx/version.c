@@ -4,6 +4,7 @@
 
 static uint32_t version_of(const IrOp *op) {
     if (op->code == IR_THREAD_MATRIX_LOAD) return 65;
+    if (op->code == IR_THREAD_WGMMA) return 80;
     if (op->code != IR_THREAD_MMA) return 0;
     return dtype_is(ir_operand(op, 0)->type->elem, DTYPE_CLASS_FP8) ? 84 : 65;
 }

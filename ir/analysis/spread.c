@@ -17,7 +17,7 @@ SpreadRule spread_rule(const IrOp *op) {
     case IR_FAMILY_CONSTANT: same = op->code == IR_CONST; break;
     case IR_FAMILY_MEMORY: same = op->code == IR_LOAD || op->code == IR_STORE; break;
     case IR_FAMILY_ATOMIC: same = op->code == IR_ATOMIC || op->code == IR_ATOMIC_CAS; break;
-    case IR_FAMILY_STAGE: same = op->code == IR_GPU_SLOT; break;
+    case IR_FAMILY_STAGE: same = op->code == IR_GPU_SLOT || op->code == IR_GPU_SETTLE; break;
     case IR_FAMILY_LAUNCH:
     case IR_FAMILY_ORDER:
     case IR_FAMILY_EFFECT:

@@ -268,6 +268,7 @@ bool execute_control(InterpRun *run, InterpFrame *frame, const IrOp *op);
 // An op of level `thread`, for all threads of the program.
 bool execute_threads(InterpRun *run, InterpFrame *frame, const IrOp *op);
 void thread_mma(InterpRun *run, InterpFrame *frame, const IrOp *op);
+void thread_wgmma(InterpRun *run, InterpFrame *frame, const IrOp *op);
 void execute_thread_value(InterpRun *run, InterpFrame *frame, const IrOp *op);  // of one thread
 // Do all threads have the same value here?
 bool threads_agree(InterpRun *run, InterpFrame *frame, const IrOp *op, uint32_t operand);

@@ -1,6 +1,6 @@
-// thread.mma: the fragments of a warp's lanes are assembled by their layouts, multiplied, and split
-// again. Sums of floats are computed in double, starting from the accumulator, in the order of k,
-// and rounded once; docs/numerics.md says how far a machine may differ.
+// thread.mma and thread.wgmma: the fragments of lanes are assembled by their layouts, multiplied,
+// and split again. Sums of floats are computed in double, starting from the accumulator, in the
+// order of k, and rounded once; docs/numerics.md says how far a machine may differ.
 #include "ir/analysis/spread.h"
 #include "ir/interp/internal.h"
 
@@ -89,4 +89,67 @@ void thread_mma(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     uint32_t lanes = ir_lane_count(frame->func);
     for (uint32_t first = 0; first + lanes <= frame_threads(frame); first += lanes)
         warp_product(run, frame, op, first);
+}
+
+// ---- four warps together ------------------------------------------------------------------------
+
+enum { GROUP = 128 };
+
+// A factor that begins at the pointer of the group's first thread, read by its descriptor.
+static uint64_t *read_factor(InterpRun *run, InterpFrame *first, const IrOp *op, uint32_t operand,
+                             MatrixShape shape) {
+    enum { FIELDS = 5 };
+    const int64_t *fields = ir_attr(op, IR_ATTR_FACTORS)->u.ints.items + (size_t)FIELDS * operand;
+    LayoutDescriptor d = {(uint32_t)fields[0], (uint32_t)fields[2], (uint32_t)fields[1],
+                          fields[3] != 0};
+    InterpPlace p = slot_place(operand_slot(run, first, op, operand), 0);
+    Dtype elem = ir_operand(op, operand)->type->elem;
+    uint64_t base = run->interp->buffers.data[p.origin].low;
+    uint32_t start = (uint32_t)(p.address - base) + (uint32_t)fields[4] * shape.bits / 8;
+    uint32_t side = operand ? shape.n : shape.m;
+    uint64_t *all = arena_new(run->scratch, uint64_t, (size_t)side * shape.k);
+    for (uint32_t i = 0; i < side; i++)
+        for (uint32_t k = 0; k < shape.k; k++) {
+            uint32_t at = layout_descriptor_at(&d, start, i, k, shape.bits);
+            all[operand ? k * shape.n + i : i * shape.k + k] = memory_read(elem, base + at);
+        }
+    return all;
+}
+
+static uint64_t *group_values(InterpRun *run, InterpFrame *frame, const IrOp *op, uint32_t first,
+                              uint32_t operand, const Layout *l) {
+    uint64_t *all = arena_new(run->scratch, uint64_t, layout_elements(l));
+    for (uint32_t t = 0; t < GROUP; t++) {
+        const InterpSlot *x = operand_slot(run, frame_thread(frame, first + t), op, operand);
+        for (uint32_t r = 0; x && r < x->count; r++)
+            all[layout_apply(l, layout_at(r, t % 32, t / 32))] = slot_get(x, r);
+    }
+    return all;
+}
+
+static void group_product(InterpRun *run, InterpFrame *frame, const IrOp *op, uint32_t first) {
+    MatrixShape shape = spread_product(op);
+    Layout a = layout_wgmma_a(shape.bits), sum = layout_wgmma(shape.n);
+    bool in_memory = ir_operand(op, 0)->type->kind == IR_PTR;
+    InterpFrame *begin = frame_thread(frame, first);
+    MmaProduct p = {in_memory ? read_factor(run, begin, op, 0, shape)
+                              : group_values(run, frame, op, first, 0, &a),
+                    read_factor(run, begin, op, 1, shape),
+                    group_values(run, frame, op, first, 2, &sum),
+                    ir_operand(op, 0)->type->elem,
+                    ir_operand(op, 1)->type->elem,
+                    op->results[0].type->elem,
+                    shape};
+    for (uint32_t t = 0; t < GROUP; t++) {
+        InterpSlot *r = result_slot(run, frame_thread(frame, first + t), op, 0);
+        for (uint32_t i = 0; i < r->count; i++) {
+            uint32_t e = layout_apply(&sum, layout_at(i, t % 32, t / 32));
+            slot_put(r, i, float_sum(&p, e / shape.n, e % shape.n));
+        }
+    }
+}
+
+void thread_wgmma(InterpRun *run, InterpFrame *frame, const IrOp *op) {
+    for (uint32_t first = 0; first + GROUP <= frame_threads(frame); first += GROUP)
+        group_product(run, frame, op, first);
 }

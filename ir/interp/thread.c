@@ -92,6 +92,13 @@ static void copy(InterpRun *run, InterpFrame *frame, const IrOp *op) {
         pages_touch(run->interp->pages, slot_place(to, 0).address + i * size, size, TOUCH_WRITE, 1);
 }
 
+// Products are complete at once.
+static void wait(InterpRun *run, InterpFrame *frame, const IrOp *op) {
+    InterpSlot *r = result_slot(run, frame, op, 0);
+    const InterpSlot *x = operand_slot(run, frame, op, 0);
+    for (uint32_t i = 0; i < r->count; i++) copy_lane(r, i, x, i);
+}
+
 // ---- all ----------------------------------------------------------------------------------------
 
 // One allocation: all threads get what thread 0 got.
@@ -123,6 +130,10 @@ bool execute_threads(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     case IR_THREAD_SHUFFLE: shuffle(run, frame, op); return true;
     case IR_THREAD_MATRIX_LOAD: matrix_load(run, frame, op); return true;
     case IR_THREAD_MMA: thread_mma(run, frame, op); return true;
+    case IR_THREAD_WGMMA: thread_wgmma(run, frame, op); return true;
+    case IR_THREAD_WGMMA_WAIT:
+        for (uint32_t t = 0; t < frame_threads(frame); t++) wait(run, frame_thread(frame, t), op);
+        return true;
     case IR_THREAD_COPY:
         for (uint32_t t = 0; t < frame_threads(frame); t++) copy(run, frame_thread(frame, t), op);
         return true;

@@ -81,6 +81,27 @@ Layout layout_fragment(MatrixShape p, LayoutOperand operand);
 
 // ---- shared memory: offsets, in elements, to elements of the tile
 
+// The memory of a tile, with elements of `bits`, as TMA writes it and wgmma reads
+// it: columns of up to 128 bytes of the last axis, one after the other, each with all rows. 16
+// bytes are the unit of the swizzle, which is as wide as a column. False: a row has less than 32
+// bytes, or the last axis but one is shorter than 8.
+bool layout_box(uint32_t rank, const uint32_t *shape, uint32_t bits, Layout *box);
+
+// How wgmma reads a factor from memory: the fields of its descriptor, distances in bytes. `swizzle`
+// is the width: 32, 64 or 128 bytes. `turned`: neighbours in memory are along M or N, not K.
+typedef struct LayoutDescriptor {
+    uint32_t swizzle, lbo, sbo;
+    bool turned;
+} LayoutDescriptor;
+// The descriptor for a factor in this memory, for instructions of `side` rows of A or columns of B;
+// the tile is [M, K] or [K, N], or has batches before these. False: the unit cannot read it so.
+bool layout_descriptor(const Layout *memory, LayoutOperand operand, uint32_t side, uint32_t bits,
+                       LayoutDescriptor *descriptor);
+// The address that an instruction reads element (i, k) from, if it begins at `start`; i counts
+// along M or N. This is the PTX ISA's rule, not the layout.
+uint32_t layout_descriptor_at(const LayoutDescriptor *d, uint32_t start, uint32_t i, uint32_t k,
+                              uint32_t bits);
+
 // order: axes, the fastest first (NULL: the last axis first). Vectors of `vec` elements along the
 // fastest axis are xored with the phase: the index on the second fastest axis, divided by
 // `per_phase`, modulo `max_phase`.

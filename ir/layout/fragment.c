@@ -25,6 +25,15 @@ static Layout in_one_run(const Layout *l, uint32_t k_axis) {
     return made;
 }
 
+// wgmma reads B from shared memory only. Where B is read into registers all the same, warps have it
+// as for mma.sync.
+static Layout of_warpgroup(MatrixShape p, LayoutOperand operand) {
+    if (operand == LAYOUT_OPERAND_A) return layout_wgmma_a(p.bits);
+    if (operand == LAYOUT_OPERAND_C) return layout_wgmma(p.n);
+    Layout one = layout_mma((LayoutMma){16, 8, p.k, p.bits}, LAYOUT_OPERAND_B);
+    return layout_tile(&one, (uint32_t[]){p.k, p.n}, 2, (int8_t[]){-1, -1}, NULL, NULL);
+}
+
 // AMD's units distribute A and B alike, so swapping A and B gives the transposed sum: a lane then
 // has a run of a row, which can be stored directly, and the rows that are reduced or multiplied
 // next are in the lanes that need them.
@@ -32,6 +41,7 @@ Layout layout_fragment(MatrixShape p, LayoutOperand operand) {
     Layout l;
     switch (p.unit) {
     case MATRIX_UNIT_MMA: return layout_mma((LayoutMma){p.m, p.n, p.k, p.bits}, operand);
+    case MATRIX_UNIT_WGMMA: return of_warpgroup(p, operand);
     case MATRIX_UNIT_MFMA: l = layout_mfma((LayoutMfma){p.m, p.k, p.bits}, operand); break;
     case MATRIX_UNIT_WMMA3:
     case MATRIX_UNIT_WMMA4: l = layout_wmma(wmma_of(p), operand); break;

@@ -1,4 +1,4 @@
-// Fragments of NVIDIA's matrix instructions: mma.sync, ldmatrix, wgmma (PTX ISA, matrix fragments).
+// Fragments of mma.sync and ldmatrix (PTX ISA, matrix fragments).
 //
 // One pattern serves all of mma.sync. For an operand, four neighbouring lanes run along K, each
 // with as many elements as fill 32 bits (one of 64), and eight such groups along M or N; further
@@ -61,24 +61,4 @@ Layout layout_ldmatrix_rows(uint32_t count) {
     layout_add_steps(&l, LAYOUT_LANE, 1, 1, 8);
     layout_add_steps(&l, LAYOUT_LANE, 0, 1, 4);
     return l;
-}
-
-// Four warps with 16 rows each.
-Layout layout_wgmma(uint32_t n) {
-    CHECK(n >= 8 && n <= 256, "wgmma of n %u", n);
-    Layout l = layout_empty(2, (uint32_t[]){64, n});
-    layout_add_steps(&l, LAYOUT_REG, 1, 1, 2);
-    layout_add_steps(&l, LAYOUT_LANE, 1, 2, 8);
-    layout_add_steps(&l, LAYOUT_LANE, 0, 1, 8);
-    layout_add_steps(&l, LAYOUT_REG, 0, 8, 16);
-    layout_add_steps(&l, LAYOUT_WARP, 0, 16, 64);
-    layout_add_steps(&l, LAYOUT_REG, 1, 8, n);
-    return l;
-}
-
-Layout layout_wgmma_a(uint32_t bits) {
-    CHECK(bits == 8 || bits == 16 || bits == 32, "wgmma of %u bits", bits);
-    uint32_t k = 256 / bits;
-    Layout warp = operand(0, 16, k, bits);
-    return layout_tile(&warp, (uint32_t[]){64, k}, 2, (int8_t[]){0, 0}, NULL, NULL);
 }

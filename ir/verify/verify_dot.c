@@ -52,15 +52,20 @@ static bool by_no_unit(Verifier *v, const IrOp *op, const DotPlan *p) {
     return verifier_fail(v, op, "expected elems f16, f16 and f32 with plan pairs");
 }
 
+static MatrixShape shape_of(const DotPlan *p) {
+    const int64_t *s = p->instruction->u.ints.items;
+    return (MatrixShape){(MatrixUnit)s[3], (uint32_t)s[0], (uint32_t)s[1], (uint32_t)s[2],
+                         dtype_bits((Dtype)p->elems->u.ints.items[0])};
+}
+
 static const MatrixOp *matrix_row(const DotPlan *p) {
-    const int64_t *shape = p->instruction->u.ints.items, *elems = p->elems->u.ints.items;
+    const int64_t *elems = p->elems->u.ints.items;
     if (p->instruction->u.ints.count != 4) return NULL;
     const MatrixOp *row;
     for (size_t i = 0; (row = matrix_at(i)); i++) {
-        const MatrixShape *s = &row->shape;
-        bool same = s->m == shape[0] && s->n == shape[1] && s->k == shape[2] && s->unit == shape[3];
         bool exact = row->exact == (p->kind == IR_PLAN_EXACT);
-        if (same && exact && row->a == elems[0] && row->b == elems[1] && row->sum == elems[2])
+        if (matrix_is_of(row, shape_of(p)) && exact && row->a == elems[0] && row->b == elems[1] &&
+            row->sum == elems[2])
             return row;
     }
     return NULL;
@@ -70,6 +75,9 @@ static const MatrixOp *matrix_row(const DotPlan *p) {
 static bool warps_fit(Verifier *v, const IrOp *op, const DotPlan *p, MatrixShape one) {
     const IrType *c = op->results[0].type;
     uint32_t bits = (uint32_t)__builtin_ctz((unsigned)v->func->warps), left[IR_MAX_RANK];
+    bool group = one.unit == MATRIX_UNIT_WGMMA;
+    if (group && bits < 2) return verifier_fail(v, op, "expected four warps or more");
+    if (group) bits -= 2;  // four warps execute the instruction
     if (p->warps->u.ints.count != bits)
         return verifier_fail(v, op, "expected %u numbers of warps, found %u", bits,
                              p->warps->u.ints.count);
@@ -97,11 +105,11 @@ static bool by_matrix(Verifier *v, const IrOp *op, const DotPlan *p) {
     if (a->shape[a->rank - 1] < row->shape.k)
         return verifier_fail(v, op, "expected a depth of at least %u, found %u", row->shape.k,
                              a->shape[a->rank - 1]);
-    Layout one = layout_fragment(row->shape, LAYOUT_OPERAND_C);
+    Layout one = layout_fragment(shape_of(p), LAYOUT_OPERAND_C);
     if (layout_size(&one, LAYOUT_LANE) != ir_lane_count(v->func))
         return verifier_fail(v, op, "expected an instruction of %u lanes, found one of %u",
                              ir_lane_count(v->func), layout_size(&one, LAYOUT_LANE));
-    return warps_fit(v, op, p, row->shape);
+    return warps_fit(v, op, p, shape_of(p));
 }
 
 bool verifier_dot_plan(Verifier *v, const IrOp *op) {

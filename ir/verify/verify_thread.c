@@ -132,6 +132,76 @@ static bool rule_mma(Verifier *v, const IrOp *op) {
     return verifier_result(v, op, 0, ir_operand(op, 2)->type);
 }
 
+// ---- wgmma --------------------------------------------------------------------------------------
+
+enum { WGMMA_FIELDS = 5 };
+
+static bool stays_in_flight(const IrValue *v);
+
+// A loop carries it to the next step's products, and out of the loop.
+static bool is_carried_in_flight(const IrUse *use) {
+    const IrOp *yield = use->user, *loop = yield->block->parent;
+    uint32_t i = (uint32_t)(use - yield->operands);
+    return loop && loop->code == IR_FOR && stays_in_flight(loop->regions[0]->args[1 + i]) &&
+           stays_in_flight(&loop->results[i]);
+}
+
+// A product in flight is touched by the unit only, and waited for.
+static bool stays_in_flight(const IrValue *v) {
+    for (const IrUse *use = v->uses; use; use = use->next) {
+        const IrOp *user = use->user;
+        bool parts = user->code == IR_THREAD_PACK || user->code == IR_VEC_SHUFFLE;
+        if (user->code == IR_THREAD_WGMMA && use == &user->operands[2]) continue;
+        if (user->code == IR_THREAD_WGMMA_WAIT && use == &user->operands[0]) continue;
+        if (user->code == IR_YIELD && is_carried_in_flight(use)) continue;
+        if (!parts || !stays_in_flight(&user->results[0])) return false;
+    }
+    return true;
+}
+
+static bool descriptor(Verifier *v, const IrOp *op, const int64_t *fields) {
+    bool width = fields[0] == 32 || fields[0] == 64 || fields[0] == 128, fits = true;
+    for (uint32_t i = 1; i < 3; i++)
+        fits = fits && fields[i] >= 0 && fields[i] < 1 << 18 && fields[i] % 16 == 0;
+    fits = fits && (fields[3] == 0 || fields[3] == 1) && fields[4] >= 0 && fields[4] < 1 << 18;
+    if (width && fits) return true;
+    return verifier_fail(v, op, "expected factors that tell how the unit reads the memory");
+}
+
+static bool rule_wgmma(Verifier *v, const IrOp *op) {
+    const IrAttr *select = ir_attr(op, IR_ATTR_SELECT), *factors = ir_attr(op, IR_ATTR_FACTORS);
+    if (select->u.ints.count != 4 || factors->u.ints.count != 2 * WGMMA_FIELDS)
+        return verifier_fail(v, op, "expected select to hold 4 numbers, and factors %d",
+                             2 * WGMMA_FIELDS);
+    MatrixShape product = spread_product(op);
+    if (product.unit != MATRIX_UNIT_WGMMA || !matrix_shape_exists(product))
+        return verifier_fail(v, op, "no unit of four warps multiplies %u by %u by %u of %s",
+                             product.m, product.n, product.k,
+                             dtype_name(ir_operand(op, 0)->type->elem));
+    if (ir_thread_count(v->func) % 128)
+        return verifier_fail(v, op, "expected a multiple of four warps");
+    bool in_memory = ir_operand(op, 0)->type->kind == IR_PTR;
+    TRY(in_memory ? pointer(v, op, 0) && descriptor(v, op, factors->u.ints.items)
+                  : fragment(v, op, 0, product));
+    TRY(pointer(v, op, 1) && descriptor(v, op, factors->u.ints.items + WGMMA_FIELDS));
+    Layout sum = layout_wgmma(product.n);
+    const IrType *r = op->results[0].type;
+    TRY(result_vector(v, op, r->elem, layout_size(&sum, LAYOUT_REG)));
+    TRY(!ir_operand(op, 2) || verifier_operand(v, op, 2, r));
+    if (stays_in_flight(&op->results[0])) return true;
+    return verifier_fail(v, op, "the result is used before a thread.wgmma_wait");
+}
+
+static bool rule_wgmma_wait(Verifier *v, const IrOp *op) {
+    for (uint32_t i = 0; i < op->operand_count; i++) TRY(plain(v, op, i));
+    int64_t count = ir_attr_int(op, IR_ATTR_COUNT);
+    if (count < 0 || count > 7)
+        return verifier_fail(v, op, "expected a count from 0 to 7, found %lld", (long long)count);
+    if (count && !stays_in_flight(&op->results[0]))
+        return verifier_fail(v, op, "the result is used while products are in flight");
+    return verifier_result(v, op, 0, ir_operand(op, 0)->type);
+}
+
 static bool rule_copy(Verifier *v, const IrOp *op) {
     TRY(pointer(v, op, 0) && pointer(v, op, 1) && scalar_operand(v, op, 2, DTYPE_BOOL));
     TRY(verifier_operand(v, op, 1, ir_operand(op, 0)->type));
@@ -164,6 +234,8 @@ bool verifier_thread_rule(Verifier *v, const IrOp *op) {
     if (rule == IR_RULE_THREAD_PACK) return rule_pack(v, op);
     if (rule == IR_RULE_THREAD_MATRIX_LOAD) return rule_matrix_load(v, op);
     if (rule == IR_RULE_THREAD_MMA) return rule_mma(v, op);
+    if (rule == IR_RULE_THREAD_WGMMA) return rule_wgmma(v, op);
+    if (rule == IR_RULE_THREAD_WGMMA_WAIT) return rule_wgmma_wait(v, op);
     if (rule == IR_RULE_THREAD_COPY) return rule_copy(v, op);
     if (rule == IR_RULE_THREAD_UPDATE) return rule_update(v, op);
     return verifier_result(v, op, 0, &number);

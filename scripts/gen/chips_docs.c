@@ -17,12 +17,13 @@ static const Flag flags[] = {
     {CHIP_F16_DOT, "pairwise products of f16"},
     {CHIP_PACKED_F32, "packed f32 arithmetic"},
     {CHIP_CHIPLETS, "chiplets"},
+    {CHIP_WGMMA, "products of four warps"},
 };
 
-static void add_flags(StrBuf *out, const Chip *chip) {
+static void add_flags(StrBuf *out, const Chip *chip, bool own) {
     const char *separator = "";
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
-        if (!(chip->flags & flags[i].bit)) continue;
+        if (!(chip->flags & flags[i].bit) || (flags[i].bit == CHIP_WGMMA && !own)) continue;
         strbuf_printf(out, "%s%s", separator, flags[i].text);
         separator = ", ";
     }
@@ -42,7 +43,7 @@ static void add_nvidia(StrBuf *out) {
         strbuf_printf(out, "| %s | %u.%u | %u | %u | %u, %u | %u | ", gpu_target_name(t, name),
                       ptx / 10, ptx % 10, c->warps, c->blocks, c->shared_bytes / 1024,
                       c->shared_most / 1024, c->f64_ratio);
-        add_flags(out, c);
+        add_flags(out, c, t.own);
         strbuf_add(out, STR(" |\n"));
     }
 }
@@ -65,7 +66,7 @@ static void add_amd(StrBuf *out) {
                       c->simulated == CHIP_SIM_DEVICE ? "device"
                       : c->simulated                  ? "as another chip"
                                                       : "");
-        add_flags(out, c);
+        add_flags(out, c, false);
         strbuf_add(out, STR(" |\n"));
     }
 }
@@ -75,10 +76,16 @@ static void add_chips(StrBuf *out, const MatrixOp *op) {
     const char *separator = "";
     for (size_t i = 0; gpu_target_at(i, &t); i++) {
         char name[GPU_NAME_MAX];
-        if (t.own || !matrix_find(chip_of(t), op->shape, op->a, op->b, op->sum)) continue;
+        bool own = op->shape.unit == MATRIX_UNIT_WGMMA;
+        if (t.own != own || !matrix_find(chip_of(t), op->shape, op->a, op->b, op->sum)) continue;
         strbuf_printf(out, "%s%s", separator, gpu_target_name(t, name));
         separator = ", ";
     }
+}
+
+static const char *used(const MatrixOp *op) {
+    if (op->shape.unit == MATRIX_UNIT_WGMMA) return "first, for large tiles";
+    return op->chosen ? "yes" : "";
 }
 
 static void add_matrices(StrBuf *out) {
@@ -89,7 +96,7 @@ static void add_matrices(StrBuf *out) {
         const char *a = op->a != DTYPE_F32 ? dtype_name(op->a) : op->exact ? "f32" : "f32 as tf32";
         strbuf_printf(out, "| %s | %s | %s | %s | %u × %u × %u | %s | ",
                       matrix_unit_name(op->shape.unit), a, dtype_name(op->b), dtype_name(op->sum),
-                      op->shape.m, op->shape.n, op->shape.k, op->chosen ? "yes" : "");
+                      op->shape.m, op->shape.n, op->shape.k, used(op));
         add_chips(out, op);
         strbuf_add(out, STR(" |\n"));
     }

@@ -251,6 +251,8 @@ void gen_op(Gen *g, IrOpcode code) {
     case IR_RULE_THREAD_PACK:
     case IR_RULE_THREAD_MATRIX_LOAD:
     case IR_RULE_THREAD_MMA:
+    case IR_RULE_THREAD_WGMMA:
+    case IR_RULE_THREAD_WGMMA_WAIT:
     case IR_RULE_THREAD_COPY:
     case IR_RULE_THREAD_UPDATE: return;
     }

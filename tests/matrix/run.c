@@ -554,6 +554,7 @@ static bool attr_text(StrBuf *out, const Case *c, IrAttrName name) {
     case IR_ATTR_INSTRUCTION:
     case IR_ATTR_ELEMS:
     case IR_ATTR_WARPS:
+    case IR_ATTR_FACTORS:
     case IR_ATTRS: break;
     }
     return false;

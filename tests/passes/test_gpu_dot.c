@@ -38,9 +38,10 @@ static const Types all_types[] = {
 };
 enum { TYPES = sizeof all_types / sizeof all_types[0] };
 
-static const char *const targets[] = {"sm_75",  "sm_80",  "sm_89",   "sm_90",   "sm_120", "gfx90a",
-                                      "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1201"};
-enum { TARGETS = sizeof targets / sizeof targets[0], OF_NVIDIA = 5 };
+static const char *const targets[] = {"sm_75",  "sm_80",   "sm_89",   "sm_90",
+                                      "sm_90a", "sm_120",  "gfx90a",  "gfx942",
+                                      "gfx950", "gfx1030", "gfx1100", "gfx1201"};
+enum { TARGETS = sizeof targets / sizeof targets[0], OF_NVIDIA = 6 };
 
 typedef struct Case {
     Types types;
@@ -213,12 +214,14 @@ static void lower(Tir *t, const char *target, unsigned facts) {
 
 typedef struct Count {
     uint32_t products, matrices, turned;
+    uint32_t groups;  // products of four warps
     uint32_t narrow;  // stores of less than 4 bytes
 } Count;
 
 static void count_ops(const IrBlock *block, Count *count) {
     for (const IrOp *op = block->first; op; op = op->next) {
         count->products += op->code == IR_THREAD_MMA;
+        count->groups += op->code == IR_THREAD_WGMMA;
         count->matrices += op->code == IR_THREAD_MATRIX_LOAD;
         count->turned += op->code == IR_THREAD_MATRIX_LOAD && ir_attr_int(op, IR_ATTR_TURNED) != 0;
         if (op->code == IR_THREAD_STORE) {
@@ -405,16 +408,16 @@ static void units_are_used_where_they_are(void **state) {
         Types types;
         uint32_t counts[TARGETS];  // of one tile of 16 by 16 by 32 on one warp
     } rows[] = {
-        {{DTYPE_F16, DTYPE_F16, DTYPE_F32}, {8, 4, 4, 4, 4, 2, 2, 1, 0, 2, 2}},
-        {{DTYPE_F16, DTYPE_F16, DTYPE_F16}, {8, 4, 4, 4, 4, 2, 2, 1, 0, 2, 2}},
-        {{DTYPE_BF16, DTYPE_BF16, DTYPE_F32}, {0, 4, 4, 4, 4, 2, 2, 1, 0, 2, 2}},
-        {{DTYPE_F64, DTYPE_F64, DTYPE_F64}, {0, 32, 32, 32, 32, 8, 8, 8, 0, 0, 0}},
-        {{DTYPE_I8, DTYPE_U8, DTYPE_I32}, {8, 2, 2, 2, 2, 0, 0, 0, 0, 2, 2}},
-        {{DTYPE_I8, DTYPE_I8, DTYPE_I32}, {8, 2, 2, 2, 2, 2, 1, 1, 0, 2, 2}},
-        {{DTYPE_F8E4M3, DTYPE_F8E5M2, DTYPE_F32}, {8, 4, 2, 2, 2, 2, 2, 1, 0, 2, 2}},
-        {{DTYPE_F8E4M3, DTYPE_F8E5M2, DTYPE_F16}, {8, 4, 2, 2, 2, 2, 2, 1, 0, 2, 2}},
-        {{DTYPE_F8E4M3FNUZ, DTYPE_F8E4M3FNUZ, DTYPE_F32}, {8, 4, 4, 4, 4, 2, 1, 1, 0, 2, 2}},
-        {{DTYPE_F32, DTYPE_F32, DTYPE_F32}, {0, 0, 0, 0, 0, 8, 8, 8, 0, 0, 0}},
+        {{DTYPE_F16, DTYPE_F16, DTYPE_F32}, {8, 4, 4, 4, 4, 4, 2, 2, 1, 0, 2, 2}},
+        {{DTYPE_F16, DTYPE_F16, DTYPE_F16}, {8, 4, 4, 4, 4, 4, 2, 2, 1, 0, 2, 2}},
+        {{DTYPE_BF16, DTYPE_BF16, DTYPE_F32}, {0, 4, 4, 4, 4, 4, 2, 2, 1, 0, 2, 2}},
+        {{DTYPE_F64, DTYPE_F64, DTYPE_F64}, {0, 32, 32, 32, 32, 32, 8, 8, 8, 0, 0, 0}},
+        {{DTYPE_I8, DTYPE_U8, DTYPE_I32}, {8, 2, 2, 2, 2, 2, 0, 0, 0, 0, 2, 2}},
+        {{DTYPE_I8, DTYPE_I8, DTYPE_I32}, {8, 2, 2, 2, 2, 2, 2, 1, 1, 0, 2, 2}},
+        {{DTYPE_F8E4M3, DTYPE_F8E5M2, DTYPE_F32}, {8, 4, 2, 2, 2, 2, 2, 2, 1, 0, 2, 2}},
+        {{DTYPE_F8E4M3, DTYPE_F8E5M2, DTYPE_F16}, {8, 4, 2, 2, 2, 2, 2, 2, 1, 0, 2, 2}},
+        {{DTYPE_F8E4M3FNUZ, DTYPE_F8E4M3FNUZ, DTYPE_F32}, {8, 4, 4, 4, 4, 4, 2, 1, 1, 0, 2, 2}},
+        {{DTYPE_F32, DTYPE_F32, DTYPE_F32}, {0, 0, 0, 0, 0, 0, 8, 8, 8, 0, 0, 0}},
         {{DTYPE_F16, DTYPE_F16, DTYPE_F64}, {0}},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -470,6 +473,49 @@ static void a_product_is_a_factor_in_place(void **state) {
     }
 }
 
+// Do the sums leave a thread enough registers?
+static bool sums_fit(const Case *c) {
+    uint32_t threads = 32 * (uint32_t)c->warps, own = threads > 256 ? 65536 / threads : 255;
+    return c->m * c->n * (c->batch ? c->batch : 1) / threads + 32 <= own;
+}
+
+// wgmma: all orders of memory, both ways to share a tile, factors in registers, and what is too
+// small for it.
+static void four_warps_multiply_together(void **state) {
+    (void)state;
+    enum { CASES = 120 };
+    for (uint64_t i = 0; i < CASES; i++) {
+        Dice dice = dice_roll(i);
+        Case c = {.types = all_types[i % 3 == 2 ? 5 : i % 3 == 1 ? 3 : 2]};
+        c.m = 32u << dice_below(&dice, 4);
+        c.n = 8u << dice_below(&dice, 6);
+        c.k = 8u << dice_below(&dice, 5);
+        c.warps = 2 << dice_below(&dice, 4);
+        if (dice_chance(&dice, 20)) c.batch = 1u << dice_below(&dice, 2);
+        if (c.batch && c.m > 64) c.m = 64;
+        if ((uint64_t)c.m * c.n > 128 * 256) c.n = 128;
+        c.turned_a = dice_chance(&dice, 40);
+        c.turned_b = dice_chance(&dice, 40);
+        c.loop = dice_chance(&dice, 50);
+        c.acc = dice_chance(&dice, 40);
+        Count count = check(&c, "sm_90a", i);
+        bool fits = c.m >= 64 && c.n >= 16 && c.k >= 16 && c.warps >= 4 && sums_fit(&c);
+        assert_int_equal(count.groups > 0, fits);
+        assert_int_equal(count.products > 0, !fits);
+    }
+}
+
+// Attention's order: the sum of one product is a factor of the next, in its registers.
+static void a_sum_is_a_factor_of_four_warps(void **state) {
+    (void)state;
+    for (int warps = 4; warps <= 8; warps *= 2) {
+        Case c = {.types = all_types[2], .m = 128, .n = 32, .k = 16, .warps = warps, .twice = true};
+        Count count = check(&c, "sm_90a", (uint64_t)warps);
+        assert_int_equal(count.groups, 8 / warps * 3);
+        assert_int_equal(count.matrices, 0);
+    }
+}
+
 // ---- PTX ----------------------------------------------------------------------------------------
 
 static Str assembled(Tir *t, const char *target) {
@@ -513,6 +559,8 @@ static const char *compiled(Arena *arena, const char *text, const char *target) 
     Str output = assembled(t, target);
     const char *all = arena_printf(arena, "%.*s", STR_ARG(output));
     tir_free(t);
+    // Products that ptxas serializes, waits that it adds.
+    if (strstr(all, "C75")) fail_msg("%s: %s", target, all);
     if (strcmp(all, "no ptxas\n") != 0) return all;
     print_message("not assembled for %s: there is no ptxas here\n", target);
     return "";
@@ -532,6 +580,13 @@ static void ptxas_takes_it(void **state) {
             compiled(arena, kernel_text(arena, &c), targets[t]);
             arena_destroy(arena);
         }
+    for (uint32_t i = 0; i < 8; i++) {
+        Case c = {.types = all_types[i % 2 ? 2 : 5], .m = 128, .n = 64, .k = 32, .warps = 4};
+        c.loop = i & 2, c.acc = !c.loop, c.turned_b = i & 4, c.twice = i == 7;
+        Arena *arena = arena_create();
+        compiled(arena, kernel_text(arena, &c), "sm_90a");
+        arena_destroy(arena);
+    }
 }
 
 static void objects_link(void **state) {
@@ -553,6 +608,21 @@ static void objects_link(void **state) {
             }
 }
 
+static const char *tile_ir(Arena *arena, const char *kernel) {
+    Process process = {.folder = TEST_SOURCE_DIR, .tool_folder = TEST_BINARY_DIR, .seconds = 60};
+    process.command = arena_printf(arena, "tilec emit examples/%s --as tile-ir", kernel);
+    ProcessResult result;
+    assert_true(process_run(arena, &process, &result));
+    if (result.status) fail_msg("%s: %.*s", kernel, STR_ARG(result.output));
+    return arena_printf(arena, "%.*s", STR_ARG(result.output));
+}
+
+static void spills_nothing(Arena *arena, const char *text, const char *target) {
+    const char *output = compiled(arena, text, target);
+    if (*output && !strstr(output, "0 bytes spill stores, 0 bytes spill loads"))
+        fail_msg("%s: %s", target, output);
+}
+
 static void the_example_does_not_spill(void **state) {
     (void)state;
     if (!codegen_plugin()) {
@@ -561,17 +631,18 @@ static void the_example_does_not_spill(void **state) {
         skip();
     }
     Arena *arena = arena_create();
-    Process process = {.folder = TEST_SOURCE_DIR, .tool_folder = TEST_BINARY_DIR, .seconds = 60};
-    process.command = "tilec emit examples/matmul.tile matmul --set T=f16 --set BK=32 --as tile-ir";
-    ProcessResult result;
-    assert_true(process_run(arena, &process, &result));
-    assert_int_equal(result.status, 0);
-    const char *text = arena_printf(arena, "%.*s", STR_ARG(result.output));
-    for (uint32_t t = 0; t < OF_NVIDIA; t++) {
-        const char *output = compiled(arena, text, targets[t]);
-        if (*output && !strstr(output, "0 bytes spill stores, 0 bytes spill loads"))
-            fail_msg("%s: %s", targets[t], output);
-    }
+    const char *text = tile_ir(arena, "matmul.tile matmul --set T=f16 --set BK=32");
+    for (uint32_t t = 0; t < OF_NVIDIA; t++) spills_nothing(arena, text, targets[t]);
+    static const char *const large[] = {
+        "matmul.tile matmul --set T=f16 --set BM=128 --set BN=256 --set warps=8 --set stages=4",
+        "matmul.tile matmul --set T=bf16 --set BM=256 --set BN=128 --set warps=8 --set stages=3",
+        "matmul.tile matmul --set T=f16 --set BM=128 --set BN=128 --set warps=4 --set stages=4",
+        "attention.tile attention --set T=f16 --set BM=128 --set BN=128 --set D=128 --set BD=128 "
+        "--set warps=8 --set stages=2",
+        "attention.tile attention --set T=bf16 --set BM=64 --set BN=64 --set D=64 --set CAUSAL=1",
+    };
+    for (size_t i = 0; i < sizeof large / sizeof *large; i++)
+        spills_nothing(arena, tile_ir(arena, large[i]), "sm_90a");
     arena_destroy(arena);
 }
 
@@ -581,6 +652,8 @@ int main(void) {
         cmocka_unit_test(fragments_come_as_matrices),
         cmocka_unit_test(bytes_and_words_come_whole),
         cmocka_unit_test(a_product_is_a_factor_in_place),
+        cmocka_unit_test(four_warps_multiply_together),
+        cmocka_unit_test(a_sum_is_a_factor_of_four_warps),
         cmocka_unit_test(blocks_of_the_size_that_matters),
         cmocka_unit_test(every_type_on_every_target),
         cmocka_unit_test(reduced_precision),

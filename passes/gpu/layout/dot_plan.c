@@ -132,7 +132,7 @@ static Layout fragment_over(const IrType *type, MatrixShape product, LayoutOpera
                             uint32_t bits, const int8_t *axes) {
     Layout one = layout_fragment(product, operand);
     if (type->rank == 3) one = layout_expand(&one, 0);
-    int8_t own[LAYOUT_MAX_BITS];
+    int8_t own[LAYOUT_MAX_BITS];  // of the warps beyond those that execute an instruction
     int8_t inner = (int8_t)(operand == LAYOUT_OPERAND_A ? type->rank - 1 : type->rank - 2);
     for (uint32_t i = 0; i < bits; i++)
         own[i] = operand != LAYOUT_OPERAND_C && axes[i] == inner ? -1 : axes[i];
@@ -187,6 +187,41 @@ static MatrixShape enlarged(const GpuDot *d, const IrType *c, uint32_t warps, bo
     return fits ? large : p;
 }
 
+// ---- four warps together ------------------------------------------------------------------------
+
+// The sums cannot be spilled while they are in flight, and ptxas refuses an instruction whose sums
+// leave too few registers for the rest.
+static bool sums_fit(const IrType *c, GpuThreads threads) {
+    enum { FILE = 65536, MOST = 255, REST = 32 };
+    uint32_t own = least(FILE / gpu_thread_count(threads), MOST);
+    return c->count / gpu_thread_count(threads) + REST <= own;
+}
+
+// wgmma takes 64 rows at a time, and factors of 32 bytes along K and more along the neighbours.
+// Smaller tiles would waste more than it gains.
+static bool suits_wgmma(const GpuDot *d, const IrOp *op, const Machine *machine) {
+    enum { GROUP = 4, LEAST_N = 16 };
+    const IrType *c = op->results[0].type, *a = ir_operand(op, 0)->type;
+    if (!machine->wgmma || !d->matrix || d->exact || d->split) return false;
+    const MatrixOp *row = matrix_choose_wgmma(machine->chip, d->a_elem, d->b_elem, DTYPE_F32);
+    bool floats = dtype_is(d->sum, DTYPE_CLASS_FLOAT) && d->sum != DTYPE_F64;
+    if (!row || !floats || gpu_threads(op->block->func).warps < GROUP) return false;
+    return sums_fit(c, gpu_threads(op->block->func)) && c->shape[c->rank - 2] >= row->shape.m &&
+           c->shape[c->rank - 1] >= LEAST_N && a->shape[a->rank - 1] >= row->shape.k;
+}
+
+// Groups of warps share rows first: each instruction then reads all of B's columns for its rows.
+static MatrixShape by_wgmma(GpuDot *d, const IrType *c, uint32_t warps, const Chip *chip,
+                            int8_t *axes) {
+    enum { MOST_N = 256 };
+    d->sum = DTYPE_F32;
+    MatrixShape p = matrix_choose_wgmma(chip, d->a_elem, d->b_elem, d->sum)->shape;
+    p.n = 2 * p.n;
+    share_warps(warps / 4, c->rank, c->shape, p, true, axes);
+    p.n = least(share_along(warps / 4, axes, c->shape, c->rank - 1u), MOST_N);
+    return p;
+}
+
 // ---- on the op ----------------------------------------------------------------------------------
 
 static IrPlan plan_kind(const GpuDot *d) {
@@ -205,8 +240,15 @@ void gpu_dot_plan(IrOp *op, const Machine *machine) {
     int8_t axes[LAYOUT_MAX_BITS];
     int64_t numbers[LAYOUT_MAX_BITS];
     bool rows_first = keeps_rows(op->block);
-    MatrixShape p = enlarged(&d, c, warps, rows_first, machine->chip);
-    share_warps(warps, c->rank, c->shape, p, rows_first, axes);
+    MatrixShape p;
+    if (suits_wgmma(&d, op, machine)) {
+        p = by_wgmma(&d, c, warps, machine->chip, axes);
+        ir_attr_set_ints(op, IR_ATTR_ELEMS, 3, (int64_t[]){d.a_elem, d.b_elem, d.sum});
+        bits -= 2;
+    } else {
+        p = enlarged(&d, c, warps, rows_first, machine->chip);
+        share_warps(warps, c->rank, c->shape, p, rows_first, axes);
+    }
     for (uint32_t i = 0; i < bits; i++) numbers[i] = axes[i];
     ir_attr_set_ints(op, IR_ATTR_INSTRUCTION, 4, (int64_t[]){p.m, p.n, p.k, p.unit});
     ir_attr_set_ints(op, IR_ATTR_WARPS, bits, numbers);
@@ -283,11 +325,47 @@ static void convert_where_made(IrOp *op, uint32_t i, const Layout *wanted) {
     ir_set_operand(op, i, ir_result(ir_op(&b, IR_GPU_CONVERT, 1, &v, 1, &type, 0, NULL), 0));
 }
 
+static bool is_loaded(const IrValue *v) {
+    while (v->def && v->def->code == IR_PERMUTE) v = ir_operand(v->def, 0);
+    return v->def && (v->def->code == IR_VIEW_LOAD || v->def->code == IR_LOAD);
+}
+
+bool gpu_dot_by_wgmma(const IrOp *op) {
+    const IrAttr *p = ir_attr(op, IR_ATTR_INSTRUCTION);
+    return p->u.ints.count == 4 && p->u.ints.items[3] == MATRIX_UNIT_WGMMA;
+}
+
+bool gpu_factor_in_registers(const IrOp *op) {
+    const IrValue *a = ir_operand(op, 0);
+    if (!gpu_dot_by_wgmma(op) || is_loaded(a)) return false;
+    GpuDot d = gpu_dot_of(op);
+    return layout_conversion(a->type->layout, &d.a) <= LAYOUT_CONVERT_REGISTERS;
+}
+
+bool gpu_factor_memory(const IrUse *use, Layout *memory) {
+    const IrOp *user = use->user;
+    const IrType *type = use->value->type;
+    if (user->code == IR_PERMUTE) {
+        if (!user->results[0].uses) return false;
+        for (const IrUse *of = user->results[0].uses; of; of = of->next) {
+            Layout turned;
+            if (of->user->code != IR_DOT || !gpu_factor_memory(of, &turned)) return false;
+        }
+    } else if (user->code != IR_DOT || use == &user->operands[2] || !gpu_dot_by_wgmma(user)) {
+        return false;
+    }
+    return layout_box(type->rank, type->shape, dtype_bits(type->elem), memory);
+}
+
 // Factors of the same block stay as they are: the product moves them itself, step by step along K,
 // so that only one step of them is in registers.
 void gpu_fit_dot(IrOp *op) {
     GpuDot d = gpu_dot_of(op);
     if (!d.matrix) return;
+    if (gpu_dot_by_wgmma(op)) {  // a load goes to memory, from where the unit reads it
+        if (!is_loaded(ir_operand(op, 0))) convert_where_made(op, 0, &d.a);
+        return;
+    }
     convert_where_made(op, 0, &d.a);
     convert_where_made(op, 1, &d.b);
 }

@@ -36,4 +36,13 @@ void gpu_dot_plan(IrOp *op, const Machine *machine);
 // Reads the attributes.
 GpuDot gpu_dot_of(const IrOp *op);
 
+// Is the product computed by wgmma? Four warps then execute each instruction; it reads b from
+// shared memory, and a from there or from registers.
+bool gpu_dot_by_wgmma(const IrOp *op);
+// If the use is a factor of such a product, or a permutation that only products by wgmma use: the
+// memory in which the value should be.
+bool gpu_factor_memory(const IrUse *use, Layout *memory);
+// Does wgmma take factor a from the registers that it is in?
+bool gpu_factor_in_registers(const IrOp *op);
+
 #endif

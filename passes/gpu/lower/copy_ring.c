@@ -118,10 +118,14 @@ static bool all_in_products(const IrOp *op) {
     return true;
 }
 
-ThreadsTrip *threads_read(Threads *t, const IrValue *v) {
+const IrValue *threads_read_place(const IrValue *v) {
     const IrOp *op = v->def;
-    if (!op || op->code != IR_GPU_READ || !all_in_products(op)) return NULL;
-    const IrValue *p = ir_operand(op, 0);
+    return op && op->code == IR_GPU_READ && all_in_products(op) ? ir_operand(op, 0) : NULL;
+}
+
+ThreadsTrip *threads_read(Threads *t, const IrValue *v) {
+    const IrValue *p = threads_read_place(v);
+    if (!p) return NULL;
     return threads_trip_open(t, threads_value(t, p), p->type->layout, v->type->layout);
 }
 
@@ -172,6 +176,12 @@ static void lower_wait(Threads *t, const IrOp *op) {
     lower_barrier(t, ir_attr_int(op, IR_ATTR_GLOBAL) != 0);
 }
 
+static void lower_settle(Threads *t, const IrOp *op) {
+    IrValue *x = threads_operand(t, op, 0);
+    threads_define(t, op, 0,
+                   ir_result(ir_op(&t->b, IR_THREAD_WGMMA_WAIT, 1, &x, 1, &x->type, 0, NULL), 0));
+}
+
 void threads_ring(Threads *t, const IrOp *op) {
     switch (op->code) {
     case IR_GPU_SHARED: lower_shared(t, op); return;
@@ -181,6 +191,7 @@ void threads_ring(Threads *t, const IrOp *op) {
     case IR_GPU_BARRIER: lower_barrier(t, true); return;
     case IR_GPU_WAIT: lower_wait(t, op); return;
     case IR_GPU_READ: lower_read(t, op); return;
+    case IR_GPU_SETTLE: lower_settle(t, op); return;
     case IR_PERMUTE: threads_define(t, op, 0, threads_operand(t, op, 0)); return;
     default: break;
     }

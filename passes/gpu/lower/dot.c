@@ -9,7 +9,9 @@ void threads_dot(Threads *t, const IrOp *op) {
     IrValue *acc = threads_operand(t, op, 2);
     if (acc) acc = threads_move(t, acc, l, &d.c);
     if (acc && result != d.sum) acc = ir_cast(&t->b, acc, d.sum, false);
-    IrValue *r = d.matrix ? threads_dot_matrix(t, op, &d, acc) : threads_dot_plain(t, op, &d, acc);
+    IrValue *r = gpu_dot_by_wgmma(op) ? threads_dot_wgmma(t, op, &d, acc)
+                 : d.matrix           ? threads_dot_matrix(t, op, &d, acc)
+                                      : threads_dot_plain(t, op, &d, acc);
     if (result != d.sum) r = ir_cast(&t->b, r, result, false);
     threads_define(t, op, 0, threads_move(t, r, &d.c, l));
 }

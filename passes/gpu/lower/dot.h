@@ -17,6 +17,7 @@ void gpu_dot_remarks(Remarks *remarks, const IrOp *op, const GpuDot *d, const Ma
 // The product of thread-level vectors (a and b in the layouts of their values), in the layout d->c;
 // acc is in that layout as well, of type d->sum, NULL: zeros.
 IrValue *threads_dot_matrix(Threads *t, const IrOp *op, const GpuDot *d, IrValue *acc);
+IrValue *threads_dot_wgmma(Threads *t, const IrOp *op, const GpuDot *d, IrValue *acc);
 IrValue *threads_dot_plain(Threads *t, const IrOp *op, const GpuDot *d, IrValue *acc);
 
 #endif

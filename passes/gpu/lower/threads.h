@@ -151,6 +151,8 @@ bool threads_copies(Threads *t, const IrOp *copy);  // together with its load, i
                                                     // from registers
 // The memory from which products read step by step; NULL: the value is in registers.
 ThreadsTrip *threads_read(Threads *t, const IrValue *v);
+// The same place, as a value of the gpu level: a pointer with a layout; NULL: in registers.
+const IrValue *threads_read_place(const IrValue *v);
 void threads_shape(Threads *t, const IrOp *op);   // shape.c: broadcast, reshape, permute, join, …
 void threads_reduce(Threads *t, const IrOp *op);  // reduce.c
 void threads_scan(Threads *t, const IrOp *op);    // scan.c

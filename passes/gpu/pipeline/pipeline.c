@@ -22,6 +22,7 @@
 // counter alone and nothing is written.
 // Needs: level gpu, before gpu_fences. Keeps: every value; loads are done early only if the loop
 // writes nothing that they may read.
+#include "passes/gpu/layout/dot_plan.h"
 #include "passes/gpu/pipeline/pipeline_plan.h"
 
 #include "base/os/os.h"
@@ -34,7 +35,7 @@ typedef VEC(const IrOp *) Ops;
 // Loads of one kind, which are the same number of steps ahead.
 typedef struct Pipelined {
     bool copies;
-    uint32_t distance;
+    uint32_t distance, slots;
     VEC(const PipelineFeed *) feeds;
     Ops ops;          // of the body: the loads and the ops they need
     IrValue **ahead;  // the plan's carried values, that many steps ahead; before the loop, then
@@ -58,7 +59,8 @@ typedef struct Pipeline {
     Ops advance;
     VEC(IrValue *) more;  // carried values that are new
     IrValue **rings;      // by feed of the copies
-    uint32_t read;        // argument of the body: the current slot; the last one is after it
+    uint32_t read;        // argument of the body: the current slot; after it the slots that this
+                          // step, and the next ones, fill
 } Pipeline;
 
 static IrValue *const_i64(Pipeline *p, int64_t n) { return ir_const_int(&p->b, DTYPE_I64, n); }
@@ -244,7 +246,7 @@ static void make_rings(Pipeline *p, const Pipelined *e) {
         type = ir_with_layout(p->func->module, type, &feed->memory);
         p->b.span = feed->load->span;
         IrOp *op = ir_op(&p->b, IR_GPU_SHARED, 0, NULL, 1, &type, 0, NULL);
-        ir_attr_set_int(op, IR_ATTR_COUNT, e->distance + 1);
+        ir_attr_set_int(op, IR_ATTR_COUNT, e->slots);
         p->rings[i] = ir_result(op, 0);
     }
     p->b.span = p->loop->span;
@@ -294,13 +296,28 @@ static void remake(Pipeline *p) {
 
 // ---- in the loop --------------------------------------------------------------------------------
 
+// Waits for this step's copies; the places that they went to.
+static IrValue **arrive(Pipeline *p, const Pipelined *e) {
+    IrValue **places = arena_new(p->scratch, IrValue *, e->feeds.count + 1);
+    wait_for(p, e->distance - 1, true);
+    for (size_t i = 0; i < e->feeds.count; i++)
+        places[i] = slot(p, p->rings[i], p->body->args[p->read]);
+    return places;
+}
+
+// Copies begin after the first product that the unit computes by itself: meanwhile threads are free
+// to begin them.
+static void go_behind_product(Pipeline *p) {
+    for (IrOp *op = p->body->first; op; op = op->next)
+        if (op->code == IR_DOT && gpu_dot_by_wgmma(op)) {
+            p->b.before = op->next;
+            return;
+        }
+}
+
 static void load_ahead(Pipeline *p, Pipelined *e, IrValue *bound) {
-    IrValue *counter = p->body->args[0], *at = NULL;
+    IrValue *counter = p->body->args[0], *at = e->copies ? p->body->args[p->read + 1] : NULL;
     for (size_t i = 0; i < p->plan->ahead.count; i++) e->ahead[i] = p->body->args[e->carried + i];
-    if (e->copies) {
-        wait_for(p, e->distance - 1, true);
-        at = p->body->args[p->read + 1];
-    }
     IrValue *on = below(p, counter, bound);
     if (e->copies || e->unasked || p->plan->ahead.count || p->writes) {
         load_step(p, e, counter, e->distance, on, at);
@@ -319,12 +336,14 @@ static void yield_more(Pipeline *p, Pipelined *e) {
         ir_add_operand(p->body->last, e->kept[i]);
 }
 
-// The next slot, without a division; the slot that is read now is filled next.
-static void yield_slots(Pipeline *p, uint32_t stages) {
+// The next slot, without a division; the slot that is read now is the last of those to fill.
+static void yield_slots(Pipeline *p, const Pipelined *e) {
     IrValue *read = p->body->args[p->read];
     IrValue *next = ir_binary(&p->b, IR_ADD, read, place(p, 1));
-    IrValue *over = ir_binary(&p->b, IR_EQ, next, place(p, stages));
+    IrValue *over = ir_binary(&p->b, IR_EQ, next, place(p, e->slots));
     ir_add_operand(p->body->last, ir_ternary(&p->b, IR_SELECT, over, place(p, 0), next));
+    for (uint32_t i = 2; e->distance + i <= e->slots; i++)
+        ir_add_operand(p->body->last, p->body->args[p->read + i]);
     ir_add_operand(p->body->last, read);
 }
 
@@ -403,7 +422,8 @@ static Ops marked(Pipeline *p, const Pipelined *e, uint32_t known) {
 
 static Pipelined early_of(Pipeline *p, bool copies, uint32_t known) {
     const PipelinePlan *plan = p->plan;
-    Pipelined e = {.copies = copies, .distance = copies ? plan->stages - 1 : 1};
+    Pipelined e = {.copies = copies, .slots = plan->stages, .distance = 1};
+    if (copies) e.distance = plan->stages - (plan->ahead_dot ? 2 : 1);
     for (size_t i = 0; i < plan->feeds.count; i++)
         if (plan->feeds.data[i].copied == copies)
             vec_push(p->scratch, &e.feeds, &plan->feeds.data[i]);
@@ -419,20 +439,32 @@ static void rewrite_body(Pipeline *p, Pipelined *pipelined, uint32_t count,
     p->b.span = p->loop->span;
     IrValue **places = NULL;
     for (uint32_t k = 0; k < count; k++) {
-        Pipelined *e = &pipelined[k];
-        load_ahead(p, e, bounds[k]);
-        if (!e->copies) continue;
-        places = arena_new(p->scratch, IrValue *, e->feeds.count);
-        for (size_t i = 0; i < e->feeds.count; i++)
-            places[i] = slot(p, p->rings[i], p->body->args[p->read]);
+        IrBuilder here = p->b;
+        if (pipelined[k].copies) {
+            places = arrive(p, &pipelined[k]);
+            go_behind_product(p);
+        }
+        load_ahead(p, &pipelined[k], bounds[k]);
+        p->b = here;
     }
     p->b = ir_builder_before(p->body->last);
     p->b.span = p->loop->span;
     for (uint32_t k = 0; k < count; k++) {
-        if (pipelined[k].copies) yield_slots(p, pipelined[k].distance + 1);
+        if (pipelined[k].copies) yield_slots(p, &pipelined[k]);
         yield_more(p, &pipelined[k]);
     }
     for (uint32_t k = 0; k < count; k++) use_pipelined(p, &pipelined[k], places);
+}
+
+// The product of a step ends during the next one.
+static void settle(Pipeline *p) {
+    IrOp *dot = p->plan->ahead_dot;
+    const IrValue *acc = ir_operand(dot, 2);
+    IrValue *sum = ir_result(p->loop, acc->index - 1);
+    ir_attr_set_int(dot, IR_ATTR_AHEAD, 1);
+    IrOp *op = ir_op(&p->b, IR_GPU_SETTLE, 1, &sum, 1, &sum->type, 0, NULL);
+    ir_replace_all(sum, ir_result(op, 0));
+    ir_set_operand(op, 0, sum);
 }
 
 static void pipeline_loop(Pipeline *p, uint32_t known) {
@@ -452,7 +484,7 @@ static void pipeline_loop(Pipeline *p, uint32_t known) {
         bounds[k] = bound_of(p, e->distance);
         if (e->copies) {
             p->read = carry(p, place(p, 0));
-            carry(p, place(p, e->distance));
+            for (uint32_t at = e->distance; at < e->slots; at++) carry(p, place(p, at));
         }
         carry_pipelined(p, e);
     }
@@ -462,6 +494,7 @@ static void pipeline_loop(Pipeline *p, uint32_t known) {
     p->b = ir_builder_at_end(p->loop->block);
     p->b.before = p->loop->next;
     p->b.span = p->loop->span;
+    if (p->plan->ahead_dot) settle(p);
     wait_for(p, 0, false);
 }
 

@@ -200,6 +200,13 @@ bool pipeline_use(const IrUse *use, Layout *wanted) {
 
 // ---- by copies ----------------------------------------------------------------------------------
 
+// The memory that a matrix unit reads a factor from, if one does.
+static bool memory_of_unit(const IrValue *v, Layout *memory) {
+    for (const IrUse *use = v->uses; use; use = use->next)
+        if (gpu_factor_memory(use, memory)) return true;
+    return false;
+}
+
 // A memory in which the elements of one copy are contiguous, and, at each place, those of a load of
 // `wanted`, at least 4 bytes. Wide loads are tried first; they may need another order.
 static bool memory_for(PipelinePlanner *p, PipelineFeed *feed, const Layout *wanted,
@@ -208,6 +215,10 @@ static bool memory_for(PipelinePlanner *p, PipelineFeed *feed, const Layout *wan
     uint32_t bits = dtype_bits(type->elem), bytes = vector * bits / 8;
     LayoutSide copy = {.layout = type->layout, .max_bytes = bytes, .min_bytes = bytes};
     LayoutSide load = {.layout = wanted, .max_bytes = GPU_ACCESS_BYTES, .min_bytes = 4};
+    if (memory_of_unit(feed->load->results, &feed->memory)) {
+        feed->spread = *type->layout;
+        if (gpu_copy_vector(p->func, p->facts, feed->load, &feed->memory) == vector) return true;
+    }
     for (; load.max_bytes >= 4; load.max_bytes /= 2) {
         GpuTrip trip;
         if (!gpu_trip(&copy, &load, bits, p->facts->machine, &trip)) continue;
@@ -274,6 +285,7 @@ static uint64_t moved_bytes(const PipelinePlan *plan, const IrOp *op) {
     for (uint32_t i = 0; i < op->operand_count && (product || converts || by_number); i++) {
         const IrValue *v = ir_operand(op, i);
         if (product && i == 2) continue;  // the sum
+        if (product && i == 0 && gpu_factor_in_registers(op)) continue;
         if (v && v->def && v->def->code == IR_PERMUTE) v = ir_operand(v->def, 0);
         if (v && !is_copied(plan, v)) bytes += bytes_of(v);
     }
@@ -388,6 +400,50 @@ static void settle_stages(PipelinePlanner *p) {
     }
 }
 
+// ---- a product that runs into the next step -----------------------------------------------------
+
+static bool is_copied_factor(const PipelinePlan *plan, const IrOp *dot, uint32_t i) {
+    const IrValue *v = ir_operand(dot, i);
+    const IrUse *use = &dot->operands[i];
+    while (v->def && v->def->code == IR_PERMUTE) use = v->def->operands, v = ir_operand(v->def, 0);
+    Layout box;
+    if (!gpu_factor_memory(use, &box)) return false;
+    for (size_t k = 0; k < plan->feeds.count; k++) {
+        const PipelineFeed *feed = &plan->feeds.data[k];
+        if (feed->copied && v->def == feed->load) return layout_equal(&feed->memory, &box);
+    }
+    return false;
+}
+
+static uint32_t products_in(const IrBlock *block) {
+    uint32_t count = 0;
+    for (const IrOp *op = block->first; op; op = op->next) {
+        count += op->code == IR_DOT;
+        for (uint32_t i = 0; i < op->region_count; i++) count += products_in(op->regions[i]);
+    }
+    return count;
+}
+
+static bool has_one_use(const IrValue *v) { return v->uses && !v->uses->next; }
+
+// wgmma computes by itself, so a product need not be complete before the next step's begins, if its
+// sum goes to that one only, and its factors stay where they are. Threads then wait, copy and start
+// products while others run.
+static IrOp *ahead_dot(const PipelinePlanner *p) {
+    const PipelinePlan *plan = p->plan;
+    IrOp *dot = p->body->first;
+    if (plan->stages < 3 || products_in(p->body) != 1) return NULL;
+    while (dot && dot->code != IR_DOT) dot = dot->next;
+    if (!dot || !gpu_dot_by_wgmma(dot)) return NULL;
+    const IrValue *acc = ir_operand(dot, 2), *sum = &dot->results[0];
+    if (!acc || acc->block != p->body || acc->def || acc->index == 0) return NULL;
+    bool carried = has_one_use(acc) && has_one_use(sum) && sum->uses->user == p->body->last &&
+                   sum->uses == &p->body->last->operands[acc->index - 1];
+    GpuDot d = gpu_dot_of(dot);
+    if (!carried || d.sum != sum->type->elem || !layout_equal(sum->type->layout, &d.c)) return NULL;
+    return is_copied_factor(plan, dot, 0) && is_copied_factor(plan, dot, 1) ? dot : NULL;
+}
+
 PipelinePlan pipeline_plan(IrFunc *f, const PassContext *context, const GpuFacts *facts,
                            IrOp *loop) {
     PipelinePlan plan = {.loop = loop};
@@ -403,5 +459,6 @@ PipelinePlan pipeline_plan(IrFunc *f, const PassContext *context, const GpuFacts
         p.carried += pipeline_words(loop->results[i].type);
     plan_block(&p, p.body);
     settle_stages(&p);
+    plan.ahead_dot = ahead_dot(&p);
     return plan;
 }

@@ -26,6 +26,8 @@ typedef struct PipelinePlan {
     VEC(PipelineFeed) feeds;
     VEC(uint32_t) ahead;  // carried values that feeds need: arguments of the body
     bool *advances;       // by op id: the ops that compute their values for the next step
+    IrOp *ahead_dot;      // a product that may still run in the next step; NULL: there is none. It
+                          // takes one stage more
 } PipelinePlan;
 
 PipelinePlan pipeline_plan(IrFunc *f, const PassContext *context, const GpuFacts *facts,

@@ -11,6 +11,7 @@
 // registers of all live tiles are counted (ir/analysis/analysis.h); other elementwise values may be
 // computed a few elements at a time. If there are more than Machine.tile_registers, one factor
 // after the other is kept, until there are not, as far as shared memory has room.
+#include "passes/gpu/layout/dot_plan.h"
 #include "passes/gpu/pipeline/pipeline_plan.h"
 #include "passes/gpu/tuning.h"
 #include "passes/passes.h"
@@ -149,6 +150,7 @@ static bool has_own_need(const IrOp *op) {
     case IR_GPU_COMMIT:
     case IR_GPU_WAIT:
     case IR_GPU_READ:
+    case IR_GPU_SETTLE:
     case IR_GPU_BARRIER: return false;
     default: break;
     }
@@ -156,15 +158,28 @@ static bool has_own_need(const IrOp *op) {
     return effect != IR_EFFECT_PURE && effect != IR_EFFECT_END && spread_rule(op) != SPREAD_CONTROL;
 }
 
+// Do several warps hold parts of what is reduced to one element?
+static bool crosses_warps(const IrOp *reduce) {
+    const Layout *l = ir_operand(reduce, 1)->type->layout;
+    uint32_t axis = (uint32_t)ir_attr_int(reduce, IR_ATTR_AXIS);
+    for (uint32_t i = 0; l && i < l->dim_bits[LAYOUT_WARP]; i++) {
+        uint32_t coords[IR_MAX_RANK];
+        layout_coords(l, layout_basis(l, LAYOUT_WARP, i), coords);
+        if (coords[axis]) return true;
+    }
+    return false;
+}
+
 // An upper bound on the shared memory that an op and its regions need, without the factor that is
 // kept: the values that warps and lanes exchange are a part of the operands.
 static uint64_t moved_at(const IrOp *op, const IrValue *kept) {
     uint64_t most = TUNE_SHARED_SPARE;
     bool exchanges = op->code == IR_DOT || op->code == IR_GPU_CONVERT || op->code == IR_GATHER ||
-                     op->code == IR_REDUCE;
+                     (op->code == IR_REDUCE && crosses_warps(op));
     if (has_own_need(op)) return UINT32_MAX;
-    for (uint32_t i = 0; i < op->operand_count && exchanges; i++)
-        if (ir_operand(op, i) != kept && (op->code != IR_DOT || i != 2))
+    bool product = op->code == IR_DOT, in_registers = product && gpu_factor_in_registers(op);
+    for (uint32_t i = in_registers; i < op->operand_count && exchanges; i++)
+        if (ir_operand(op, i) != kept && (!product || i != 2))
             most += tile_bytes(ir_operand(op, i));
     for (uint32_t r = 0; r < op->region_count; r++)
         for (const IrOp *in = op->regions[r]->first; in; in = in->next) {
@@ -229,10 +244,13 @@ static void stage_factor(Staging *k, IrOp *op, const Layout *wanted) {
     const IrOp *last = last_of(v), *first = x->def && x->def->block == op->block ? x->def : op;
     GpuTrip trip;
     LayoutSide store = {.layout = x->type->layout}, load = {.layout = wanted};
-    bool moves = !layout_equal(wanted, v->type->layout);
+    Layout memory;
+    bool by_unit = gpu_factor_memory(v->uses, &memory);
+    bool moves = by_unit || !layout_equal(wanted, v->type->layout);
     if (!moves && (!machine->tile_registers || most <= machine->tile_registers)) return;
     if (k->places + bytes + moved_between(first, last, v) > machine->shared_bytes) return;
     if (!gpu_trip(&store, &load, dtype_bits(v->type->elem), machine, &trip)) return;
+    if (!by_unit) memory = trip.way.memory;
     remark(k->context->remarks, op->span, moves ? REASON_FACTOR_STORED : REASON_FACTOR_KEPT, NULL,
            REMARK((int64_t)bytes, registers, most));
     k->words[ir_live_begin(k->live, v)] -= registers;
@@ -244,7 +262,7 @@ static void stage_factor(Staging *k, IrOp *op, const Layout *wanted) {
     IrBuilder after = b;  // from here on something else may use the memory
     after.before = last->next;
     wait_for_all(&after);
-    read_at_uses(k, v, make_place(k, &b, x, &trip.way.memory), wanted);
+    read_at_uses(k, v, make_place(k, &b, x, &memory), wanted);
     if (op->code == IR_GPU_CONVERT) ir_erase(op);
     k->changed = true;
 }

@@ -84,6 +84,9 @@ const IrOp *gpu_piece_of(const IrValue *p, bool *elsewhere) {
 static bool touches_operand(const IrOp *op, uint32_t i) {
     IrEffect effect = ir_op_info(op->code)->effect;
     if (op->code == IR_VEC_PRINT) return true;
+    // A product reads its factors until it has been waited for.
+    if (op->code == IR_THREAD_WGMMA || op->code == IR_THREAD_WGMMA_WAIT)
+        return ir_operand(op, i) && ir_operand(op, i)->type->kind == IR_PTR;
     return i == 0 && (effect == IR_EFFECT_READ || effect == IR_EFFECT_WRITE);
 }
 
@@ -314,6 +317,7 @@ static void visit_global(Barriers *b, const IrOp *op, Touches *touches) {
     IrEffect effect = ir_op_info(op->code)->effect;
     BarrierTouch touch;
     if (effect != IR_EFFECT_READ && effect != IR_EFFECT_WRITE) return;
+    if (op->code == IR_THREAD_WGMMA || op->code == IR_THREAD_WGMMA_WAIT) return;
     if (op->code != IR_THREAD_COPY && touch_of(b, op, 0, &touch) && touch.piece) return;
     add(b, touches, (BarrierTouch){.kind = OF_GLOBAL, .writes = true, .by = op});
 }

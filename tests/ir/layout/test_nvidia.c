@@ -203,6 +203,106 @@ static void fragments_of_wgmma(void **state) {
     }
 }
 
+// ---- memory that wgmma reads
+
+// The swizzle of address bits, from the table of the PTX ISA.
+static uint32_t swizzled(uint32_t address, uint32_t width) {
+    uint32_t mask = width == 128 ? 0x70 : width == 64 ? 0x30 : 0x10;
+    return address ^ (address >> 3 & mask);
+}
+
+// TMA writes columns of up to 128 bytes, each row by row.
+static uint32_t place_in_box(uint32_t rows, uint32_t columns, uint32_t bytes, uint32_t row,
+                             uint32_t column) {
+    uint32_t width = columns * bytes > 128 ? 128 : columns * bytes, per = width / bytes;
+    uint32_t at = column / per * rows * width + row * width + column % per * bytes;
+    return swizzled(at, width);
+}
+
+static void boxes_are_as_tma_writes_them(void **state) {
+    (void)state;
+    for (uint32_t bytes = 1; bytes <= 4; bytes *= 2)
+        for (uint32_t rows = 4; rows <= 256; rows *= 2)
+            for (uint32_t columns = 8; columns <= 256; columns *= 2) {
+                Layout box;
+                bool fits = layout_box(2, (uint32_t[]){rows, columns}, 8 * bytes, &box);
+                assert_int_equal(fits, rows >= 8 && columns * bytes >= 32);
+                for (uint32_t e = 0; fits && e < rows * columns; e++) {
+                    uint32_t at =
+                        place_in_box(rows, columns, bytes, e / columns, e % columns) / bytes;
+                    assert_int_equal(layout_apply_input(&box, at), e);
+                }
+            }
+}
+
+// Every element of a factor is where the instruction reads it, whatever part of the tile it takes.
+static void check_reads(const Layout *memory, LayoutOperand operand, uint32_t side, uint32_t bits,
+                        bool along) {
+    LayoutDescriptor d;
+    uint32_t inverse[LAYOUT_MAX_TILE_BITS], bytes = bits / 8, depth = 256 / bits;
+    bool a = operand == LAYOUT_OPERAND_A;
+    assert_true(layout_descriptor(memory, operand, side, bits, &d));
+    assert_int_equal(d.turned, !along);
+    assert_true(layout_invert(memory, inverse));
+    uint32_t long_side = layout_extent(memory, a ? 0 : 1),
+             k_side = layout_extent(memory, a ? 1 : 0);
+    for (uint32_t i0 = 0; i0 < long_side; i0 += side)
+        for (uint32_t k0 = 0; k0 < k_side; k0 += depth) {
+            uint32_t start = 0;
+            for (uint32_t i = i0; i < i0 + side; i++)
+                for (uint32_t k = k0; k < k0 + depth; k++) {
+                    uint32_t coords[2] = {a ? i : k, a ? k : i}, place = 0;
+                    uint32_t e = layout_element(memory, coords);
+                    for (uint32_t bit = 0; e >> bit; bit++)
+                        if (e >> bit & 1) place ^= inverse[bit];
+                    if (i == i0 && k == k0) start = place * bytes;
+                    assert_int_equal(layout_descriptor_at(&d, start, i - i0, k - k0, bits),
+                                     place * bytes);
+                }
+        }
+}
+
+static void descriptors_find_every_element(void **state) {
+    (void)state;
+    for (uint32_t bits = 8; bits <= 32; bits *= 2)
+        for (uint32_t side = 16; side <= 256; side *= 2)
+            for (uint32_t k = 256 / bits; k <= 128; k *= 2)
+                for (uint32_t more = 1; more <= 2; more++) {
+                    uint32_t n = side * more;
+                    Layout box, turned;
+                    if (n > 256) continue;
+                    assert_true(layout_box(2, (uint32_t[]){n, k}, bits, &box));
+                    turned = layout_permute(&box, (uint32_t[]){1, 0});
+                    check_reads(&box, LAYOUT_OPERAND_A, side, bits, true);
+                    check_reads(&turned, LAYOUT_OPERAND_B, side, bits, true);
+                    LayoutDescriptor d;
+                    if (!layout_box(2, (uint32_t[]){k, n}, bits, &box)) continue;
+                    turned = layout_permute(&box, (uint32_t[]){1, 0});
+                    if (bits == 16) {  // others must have K along the neighbours
+                        check_reads(&turned, LAYOUT_OPERAND_A, side, bits, false);
+                        check_reads(&box, LAYOUT_OPERAND_B, side, bits, false);
+                    } else {
+                        assert_false(layout_descriptor(&box, LAYOUT_OPERAND_B, side, bits, &d));
+                    }
+                }
+}
+
+static void other_memories_have_no_descriptor(void **state) {
+    (void)state;
+    LayoutDescriptor d;
+    uint32_t shape[] = {64, 64};
+    Layout plain = layout_plain(2, shape, NULL);
+    Layout other = layout_swizzled(2, shape, NULL, 8, 2, 8);
+    assert_false(layout_descriptor(&plain, LAYOUT_OPERAND_A, 64, 16, &d));
+    assert_false(layout_descriptor(&other, LAYOUT_OPERAND_A, 64, 16, &d));
+    Layout box;
+    assert_true(layout_box(2, shape, 16, &box));
+    assert_false(layout_descriptor(&box, LAYOUT_OPERAND_A, 128, 16, &d));  // more rows than it has
+    Layout thin;
+    assert_true(layout_box(2, (uint32_t[]){8, 64}, 16, &thin));
+    assert_false(layout_descriptor(&thin, LAYOUT_OPERAND_B, 64, 16, &d));  // less of K
+}
+
 // A tile's accumulator: the place of each element, computed by plain arithmetic.
 static void an_instruction_over_a_tile(void **state) {
     (void)state;
@@ -284,6 +384,9 @@ int main(void) {
         cmocka_unit_test(fragments_of_mma),
         cmocka_unit_test(fragments_of_ldmatrix),
         cmocka_unit_test(fragments_of_wgmma),
+        cmocka_unit_test(boxes_are_as_tma_writes_them),
+        cmocka_unit_test(descriptors_find_every_element),
+        cmocka_unit_test(other_memories_have_no_descriptor),
         cmocka_unit_test(an_instruction_over_a_tile),
         cmocka_unit_test(operands_follow_the_accumulator),
         cmocka_unit_test(short_tiles_replicate),

@@ -268,8 +268,11 @@ static void layouts_of_the_page(void **state) {
         assert_string_equal(text_of(arena, &l), arena_text(arena, at + 1, used));
         count++;
     }
-    assert_int_equal(count, 8);
+    assert_int_equal(count, 9);
     check_small_tile(arena, page);
+    Layout box;
+    assert_true(layout_box(2, (uint32_t[]){64, 128}, 16, &box));
+    assert_non_null(strstr(page, text_of(arena, &box)));
     Layout c1 = layout_mma((LayoutMma){16, 8, 16, 16}, LAYOUT_OPERAND_C);
     Layout c = layout_tile(&c1, (uint32_t[]){64, 64}, 2, (int8_t[]){0, 0}, NULL, NULL);
     Layout rows = layout_blocked(&(LayoutBlocked){.rank = 2,

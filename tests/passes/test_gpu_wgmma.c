@@ -1,0 +1,178 @@
+// Products of four warps in loops: the interpreter's results stay the same at the levels gpu and
+// thread, for any number of steps and stages; and a step's product runs into the next step exactly
+// where nothing but that step's product needs its sum.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "passes/pass.h"
+#include "tests/support/dice.h"
+#include "tests/support/tir.h"
+
+enum { SIDE = 64, STEP = 16, DEPTH_MAX = 9 * STEP };
+
+typedef struct Arrays {
+    uint16_t a[SIDE * DEPTH_MAX], b[DEPTH_MAX * SIDE];
+    float c[SIDE * SIDE];
+} Arrays;
+
+static void fill(uint16_t *x, size_t count, Dice *dice) {
+    for (size_t i = 0; i < count; i++)
+        x[i] = (uint16_t)dtype_from_double(DTYPE_F16, (double)dice_below(dice, 3) - 1, true);
+}
+
+static IrFunc *kernel(Tir *t, const char *name) {
+    for (size_t i = 0; i < t->module->funcs.count; i++)
+        if (strcmp(t->module->funcs.data[i]->name, name) == 0) return t->module->funcs.data[i];
+    fail_msg("no kernel %s", name);
+    return NULL;
+}
+
+static Tir *load(const char *name, int warps, int stages) {
+    Tir *t = tir_load_file("tests/passes/data/wgmma.tir");
+    IrFunc *f = kernel(t, name);
+    f->warps = warps;
+    f->stages = stages;
+    return t;
+}
+
+static void lower(Tir *t, const char *passes) {
+    GpuTarget gpu;
+    assert_true(gpu_target_parse(STR("sm_90a"), &gpu));
+    Machine m = machine_of_gpu(gpu);
+    size_t count;
+    const PassStep *steps = passes_parse(t->arena, str(passes), &count, t->diags);
+    PassOptions options = {.verify = true, .machine = &m, .facts = FACT_WIDE | FACT_DISJOINT};
+    if (!passes_run(t->module, steps, count, &options, t->diags)) fail_msg("%s", tir_text(t));
+}
+
+static void run(Tir *t, const char *name, Arrays *x, int64_t depth) {
+    bool turned = strcmp(name, "turned") == 0;
+    int64_t b[2] = {turned ? SIDE : depth, turned ? depth : SIDE};
+    IrArg args[] = {tir_view(x->a, 2, (int64_t[]){SIDE, depth}), tir_view(x->b, 2, b),
+                    tir_view(x->c, 2, (int64_t[]){SIDE, SIDE})};
+    memset(x->c, 0, sizeof x->c);
+    IrInterp *interp = ir_interp_create(t->arena, kernel(t, name));
+    IrLaunch launch = {.args = args, .arg_count = 3, .grid = {1, 1, 1}, .sanitize = true};
+    if (ir_interp_run(interp, &launch, t->diags) != IR_RUN_DONE || tir_said(t, "error"))
+        fail_msg("%s, depth %lld: %s", name, (long long)depth, tir_text(t));
+    ir_interp_destroy(interp);
+}
+
+static void agree(const char *name, int warps, int stages) {
+    static const int64_t depths[] = {0, STEP, 2 * STEP, 3 * STEP, 4 * STEP, 5 * STEP, DEPTH_MAX};
+    static const char *const levels[] = {"tile,gpu_layout,gpu_pipeline,gpu_stage_factors",
+                                         "tile,gpu"};
+    Arrays *x = calloc(2, sizeof *x);
+    Dice dice = dice_roll((uint64_t)stages);
+    fill(x[0].a, SIDE * DEPTH_MAX, &dice);
+    fill(x[0].b, SIDE * DEPTH_MAX, &dice);
+    x[1] = x[0];
+    for (size_t d = 0; d < sizeof depths / sizeof *depths; d++) {
+        Tir *plain = load(name, warps, stages);
+        run(plain, name, &x[0], depths[d]);
+        tir_free(plain);
+        for (int level = 0; level < 2; level++) {
+            Tir *t = load(name, warps, stages);
+            lower(t, levels[level]);
+            run(t, name, &x[1], depths[d]);
+            tir_free(t);
+            if (memcmp(x[0].c, x[1].c, sizeof x[0].c) != 0)
+                fail_msg("%s, %d warps, %d stages, depth %lld, %s: other sums", name, warps, stages,
+                         (long long)depths[d], levels[level]);
+        }
+    }
+    free(x);
+}
+
+// ---- what is in flight --------------------------------------------------------------------------
+
+typedef struct Count {
+    uint32_t products, from_registers, waits, copies, stores;
+    int64_t ahead;     // the most groups that a wait lets run
+    bool copies_late;  // copies begin after the first product
+} Count;
+
+static void count_ops(const IrBlock *block, Count *c) {
+    for (const IrOp *op = block->first; op; op = op->next) {
+        c->products += op->code == IR_THREAD_WGMMA;
+        c->from_registers += op->code == IR_THREAD_WGMMA && ir_operand(op, 0)->type->kind != IR_PTR;
+        c->copies_late |= op->code == IR_THREAD_COPY && c->products > 0;
+        c->copies += op->code == IR_THREAD_COPY;
+        c->stores += op->code == IR_THREAD_STORE;
+        c->waits += op->code == IR_THREAD_WGMMA_WAIT;
+        if (op->code == IR_THREAD_WGMMA_WAIT && ir_attr_int(op, IR_ATTR_COUNT) > c->ahead)
+            c->ahead = ir_attr_int(op, IR_ATTR_COUNT);
+        for (uint32_t r = 0; r < op->region_count; r++) count_ops(op->regions[r], c);
+    }
+}
+
+static Count loop_of(const char *name, int stages) {
+    Tir *t = load(name, 4, stages);
+    Count c = {0};
+    lower(t, "tile,gpu");
+    const IrOp *op = ir_body(kernel(t, name))->first;
+    for (; op; op = op->next)
+        if (op->code == IR_FOR) count_ops(op->regions[0], &c);
+    tir_free(t);
+    return c;
+}
+
+// With three stages and more, and only for sums that no one else uses.
+static void a_product_runs_into_the_next_step(void **state) {
+    (void)state;
+    static const char *const names[] = {"product", "turned", "halved", "computed", "chained"};
+    for (int i = 0; i < 5; i++)
+        for (int stages = 2; stages <= 5; stages++) {
+            Count c = loop_of(names[i], stages);
+            assert_int_equal(c.ahead, i < 2 && stages >= 3);
+            assert_int_equal(c.waits, i == 4 ? 2 : 1);
+        }
+}
+
+static void copies_begin_behind_the_product(void **state) {
+    (void)state;
+    static const char *const names[] = {"product", "turned", "halved", "chained"};
+    for (int i = 0; i < 4; i++) {
+        Count c = loop_of(names[i], 3);
+        assert_true(c.copies > 0 && c.copies_late);
+        assert_int_equal(c.stores, 0);
+    }
+}
+
+static void computed_factors(void **state) {
+    (void)state;
+    Count c = loop_of("computed", 3);
+    assert_int_equal(c.products, 1);
+    assert_int_equal(c.from_registers, 1);
+    assert_true(c.stores > 0);
+    c = loop_of("chained", 3);
+    assert_int_equal(c.products, 5);  // 4 steps of 64, and one of 16
+    assert_int_equal(c.from_registers, 1);
+}
+
+// ---- results ------------------------------------------------------------------------------------
+
+static void results_stay(void **state) {
+    (void)state;
+    static const char *const names[] = {"product", "turned", "halved", "computed", "chained"};
+    for (int i = 0; i < 5; i++)
+        for (int stages = 0; stages <= 5; stages++)
+            for (int warps = 4; warps <= 8; warps *= 2) agree(names[i], warps, stages);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(results_stay),
+        cmocka_unit_test(a_product_runs_into_the_next_step),
+        cmocka_unit_test(copies_begin_behind_the_product),
+        cmocka_unit_test(computed_factors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
