@@ -15,7 +15,7 @@ SimPlace amd_place(const AmdWave *w, const AmdInstr *i) {
     uint32_t pc = (uint32_t)(i - w->kernel->code);
     // The second half of a pair is stored elsewhere: its position is the pair's.
     if (i < w->kernel->code || i >= w->kernel->code + w->kernel->count) pc = w->pc - 1;
-    return (SimPlace){k, &k->code[pc], pc, w->group->linear, w->index};
+    return (SimPlace){k, &k->code[pc], pc, w->group->linear, w->index, 0};
 }
 
 static uint32_t pick(AmdLaunch *run, uint32_t below) {
@@ -186,7 +186,11 @@ static void tell_barrier(AmdGroup *g) {
     uint32_t lanes[AMD_WAVES] = {0};
     for (uint32_t n = 0; n < g->wave_count; n++)
         if (g->waves[n].state != AMD_ENDED) lanes[n] = UINT32_MAX;
-    SimBarrierDone done = {g->linear, 0, lanes, lanes, g->wave_count, .hands_on = true};
+    SimBarrierDone done = {.block = g->linear,
+                           .arrived = lanes,
+                           .waited = lanes,
+                           .warp_count = g->wave_count,
+                           .hands_on = true};
     SIM_TELL(g->run, barrier, &done);
 }
 
@@ -274,7 +278,7 @@ void amd_run_groups(AmdLaunch *run) {
     }
     for (uint64_t i = 0; i < count && !run->stop; i++, at = (at + step) % count) {
         begin_group(&run->group, at);
-        SIM_TELL(run, block_begin, at);
+        SIM_TELL(run, block_begin, at, 0);
         run_group(&run->group);
         SIM_TELL(run, block_end, at);
     }

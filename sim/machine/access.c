@@ -1,4 +1,7 @@
 // Maps lanes' addresses to host memory, for every instruction that accesses memory.
+#include <string.h>
+
+#include "sim/machine/cluster.h"
 #include "sim/machine/refuse.h"
 #include "sim/machine/warp.h"
 
@@ -8,6 +11,7 @@ static SimSpace window_of(uint64_t address) {
     switch (address & SIM_WINDOW_MASK) {
     case SIM_SHARED_BASE: return SIM_SPACE_SHARED;
     case SIM_LOCAL_BASE: return SIM_SPACE_LOCAL;
+    case SIM_PARAM_BASE: return SIM_SPACE_PARAM;
     default: return SIM_SPACE_GLOBAL;
     }
 }
@@ -46,6 +50,7 @@ static bool is_write(SimAccessKind kind) {
     case SIM_ACCESS_MATRIX_STORE: return true;
     case SIM_ACCESS_LOAD:
     case SIM_ACCESS_ASYNC_READ:
+    case SIM_ACCESS_MBARRIER:
     case SIM_ACCESS_FLIGHT_READ:
     case SIM_ACCESS_MATRIX_LOAD: return false;
     }
@@ -61,12 +66,14 @@ static bool place(SimWarp *w, SimTouch *t, uint32_t l) {
     uint64_t a = t->address[l];
     switch (t->met[l]) {
     case SIM_SPACE_SHARED: {
-        SimBlock *b = w->block;
-        if (!within(a, b->shared_bytes, t->bytes)) return false;
-        t->host[l] = b->shared + a;
+        uint64_t at;
+        SimBlock *b = sim_block_at(w->block, a, &at);
+        if (!b || (a != at && !t->far) || !within(at, b->shared_bytes, t->bytes)) return false;
+        t->address[l] = at, t->owner[l] = (uint8_t)b->rank;
+        t->host[l] = b->shared + at;
         t->poison[l] = b->shared_poison;
-        t->poison_at[l] = a;
-        return true;
+        t->poison_at[l] = at;
+        return b == w->block || b->running;
     }
     case SIM_SPACE_LOCAL: {
         uint64_t size = w->run->launch->kernel->local_bytes;
@@ -76,8 +83,15 @@ static bool place(SimWarp *w, SimTouch *t, uint32_t l) {
         t->poison_at[l] = size * l + a;
         return true;
     }
+    case SIM_SPACE_PARAM: {
+        const uint8_t *params = w->run->launch->params;
+        if (!within(a, w->run->launch->kernel->param_bytes, t->bytes)) return false;
+        memcpy(&t->host[l], &params, sizeof params);
+        t->host[l] += a;
+        t->poison[l] = NULL;
+        return !is_write(t->kind);
+    }
     case SIM_SPACE_GENERIC:
-    case SIM_SPACE_PARAM:
     case SIM_SPACE_GLOBAL:
     case SIM_SPACE_CONST: break;
     }
@@ -103,7 +117,7 @@ static void fault(SimWarp *w, const SimInstr *i, const SimTouch *t, uint32_t lan
 }
 
 static void tell_space(SimWarp *w, const SimInstr *i, const SimTouch *t, SimSpace space,
-                       uint32_t mask) {
+                       uint32_t owner, uint32_t mask) {
     SimAccess a = {.at = sim_place(w, i),
                    .space = space,
                    .kind = t->kind,
@@ -112,22 +126,23 @@ static void tell_space(SimWarp *w, const SimInstr *i, const SimTouch *t, SimSpac
                    .mask = mask,
                    .lanes = SIM_LANES,
                    .bytes = t->bytes,
+                   .owner = owner,
                    .address = t->address,
                    .data = t->data,
                    .there = t->host};
     SIM_TELL(w->run, access, &a);
 }
 
-// An instruction that accesses several spaces is reported once for each.
+// An instruction that accesses several spaces, or blocks, is reported once for each.
 static void tell(SimWarp *w, const SimInstr *i, const SimTouch *t) {
     uint32_t left = t->mask;
     while (left) {
         SimSpace space = t->met[sim_first_lane(left)];
-        uint32_t mask = 0;
+        uint32_t mask = 0, owner = t->owner[sim_first_lane(left)];
         for (uint32_t l = 0; l < SIM_LANES; l++)
-            if ((left >> l & 1) && t->met[l] == space) mask |= 1u << l;
+            if ((left >> l & 1) && t->met[l] == space && t->owner[l] == owner) mask |= 1u << l;
         left &= ~mask;
-        tell_space(w, i, t, space, mask);
+        tell_space(w, i, t, space, owner, mask);
     }
 }
 
@@ -184,25 +199,29 @@ bool sim_touch_is_clean(const SimTouch *t) {
 
 // ---- The general path: lane by lane ----
 
+static SimFaultKind why_not(const SimTouch *t, uint32_t l) {
+    if (!t->host[l]) return SIM_FAULT_BOUNDS;
+    return t->met[l] == SIM_SPACE_SHARED ? SIM_FAULT_GONE : SIM_FAULT_READONLY;
+}
+
 static bool touch_each(SimWarp *w, const SimInstr *i, SimTouch *t) {
     classify(t);
     uint32_t crooked = 0, outside = 0;
     for (uint32_t l = 0; l < SIM_LANES; l++) {
         if (!(t->mask >> l & 1)) continue;
         if (t->address[l] & (t->bytes - 1)) crooked |= 1u << l;
-        t->host[l] = NULL;
+        t->host[l] = NULL, t->owner[l] = (uint8_t)w->block->rank;
         if (!place(w, t, l)) outside |= 1u << l;
     }
     if (w->run->access_asked) tell(w, i, t);
     if (crooked) fault(w, i, t, crooked, SIM_FAULT_ALIGN);
-    if (outside)
-        fault(w, i, t, outside,
-              t->host[sim_first_lane(outside)] ? SIM_FAULT_READONLY : SIM_FAULT_BOUNDS);
+    if (outside) fault(w, i, t, outside, why_not(t, sim_first_lane(outside)));
     return !crooked && !outside;
 }
 
 bool sim_touch(SimWarp *w, const SimInstr *i, SimTouch *t) {
     AccessPiece p;
+    w->run->changes += is_write(t->kind);
     t->dense = false, t->bits = NULL;
     if (!find_piece(w, t, &p) || !all_within(t, &p)) {
         t->dense = false;
@@ -210,6 +229,6 @@ bool sim_touch(SimWarp *w, const SimInstr *i, SimTouch *t) {
     }
     t->bits = p.poison;
     fill(t, &p);
-    if (w->run->access_asked) tell_space(w, i, t, p.space, t->mask);
+    if (w->run->access_asked) tell_space(w, i, t, p.space, w->block->rank, t->mask);
     return true;
 }

@@ -53,7 +53,7 @@ static uint32_t source_bytes(const SimWarp *w, const SimCopyOp *op, uint32_t *by
 
 static void read_sources(SimWarp *w, const SimInstr *i, const SimCopyOp *op, uint32_t *bytes,
                          SimTouch *t) {
-    t->space = SIM_SPACE_GLOBAL, t->kind = SIM_ACCESS_ASYNC_READ;
+    t->space = SIM_SPACE_GLOBAL, t->far = false, t->kind = SIM_ACCESS_ASYNC_READ;
     t->order = SIM_ORDER_WEAK, t->scope = SIM_SCOPE_CTA;
     t->mask = 0, t->data = NULL;
     uint32_t most = source_bytes(w, op, bytes), mask = 0;
@@ -67,7 +67,7 @@ static void read_sources(SimWarp *w, const SimInstr *i, const SimCopyOp *op, uin
 }
 
 static void destinations(SimWarp *w, const SimInstr *i, const SimCopyOp *op, SimTouch *t) {
-    t->space = SIM_SPACE_SHARED, t->kind = SIM_ACCESS_ASYNC_START;
+    t->space = SIM_SPACE_SHARED, t->far = false, t->kind = SIM_ACCESS_ASYNC_START;
     t->order = SIM_ORDER_WEAK, t->scope = SIM_SCOPE_CTA;
     t->mask = w->mask, t->bytes = op->from.width, t->data = NULL;
     SimAccessOp to = {

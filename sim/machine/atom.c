@@ -100,6 +100,7 @@ static void flow_poison(SimWarp *w, const SimAccessOp *op, const SimTouch *t) {
 void sim_atom(SimWarp *w, const SimInstr *i) {
     const SimAccessOp *op = i->detail;
     SimTouch t = {.space = op->space,
+                  .far = op->far,
                   .kind = SIM_ACCESS_ATOMIC,
                   .order = op->order,
                   .scope = op->scope,

@@ -45,8 +45,15 @@ static void put_result(SimWarp *w, const SimInstr *i, uint32_t mask, const SimBl
 
 static void release(SimBlock *b, uint32_t number) {
     SimBarrier *bar = &b->barriers[number];
-    SimBarrierDone done = {b->linear, number, bar->arrived, bar->waited, b->warp_count, false};
+    SimBarrierDone done = {.block = b->linear,
+                           .rank = b->rank,
+                           .barrier = number,
+                           .arrived = bar->arrived,
+                           .waited = bar->waited,
+                           .warp_count = b->warp_count,
+                           .arrivals = true};
     SIM_TELL(b->run, barrier, &done);
+    b->run->changes++;
     const SimInstr *code = b->run->launch->kernel->code;
     for (uint32_t n = 0; n < b->warp_count; n++) {
         SimWarp *w = &b->warps[n];
@@ -101,6 +108,8 @@ bool sim_barrier_arrive(SimWarp *w, SimFragment *f, const SimInstr *i, uint32_t 
     bar->busy = true;
     bar->wanted = count;
     bar->arrived[w->index] |= mask;
+    SimArrival arrival = {sim_place(w, i), mask, number};
+    SIM_TELL(w->run, arrive, &arrival);
     if (op->predicate.number >= 0)
         bar->holds[w->index] |= sim_pred(w, op->predicate, op->negated) & mask;
     bool waits = op->kind != SIM_BAR_ARRIVE;

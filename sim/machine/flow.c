@@ -1,5 +1,7 @@
 #include "sim/machine/flow.h"
 
+#include "sim/machine/cluster.h"
+
 enum { PARTED_TURN = 32, SPINS_MAX = 64 };
 
 static uint32_t guard_lanes(const SimWarp *w, const SimInstr *i, uint32_t mask) {
@@ -103,6 +105,8 @@ static void jump_by_index(SimWarp *w, uint32_t index, const SimInstr *i) {
 static void leave(SimWarp *w, uint32_t index, uint32_t lanes) {
     SimFragment *f = &w->fragments[index];
     w->live &= ~lanes;
+    w->run->changes++;
+    w->block->running -= !w->live;
     f->mask &= ~lanes;
     bool gone = !f->mask;
     f->pc++;
@@ -118,6 +122,7 @@ static void leave(SimWarp *w, uint32_t index, uint32_t lanes) {
             if (w->fragments[n].pc == w->fragments[n].stop) sim_fragment_meet(w, n);
     }
     sim_barriers_look(w->block);
+    sim_cluster_look(w->run);
 }
 
 // ---- Collectives ----
@@ -168,6 +173,15 @@ static bool warp_is_here(SimWarp *w, SimFragment *f, const SimInstr *i, uint32_t
     return go;
 }
 
+// False: the instruction must run again later.
+static bool try_to_go_on(SimWarp *w, SimFragment *f, const SimInstr *i, uint32_t mask) {
+    if (!warp_is_here(w, f, i, mask)) return false;
+    w->retry = false;
+    i->run(w, i);
+    f->state = w->retry ? SIM_COLLECTS : SIM_RUNS;
+    return !w->retry;
+}
+
 // ---- Steps ----
 
 static void check_guard(SimWarp *w, const SimInstr *i, uint32_t mask) {
@@ -190,8 +204,10 @@ static bool step(SimWarp *w, uint32_t index, const SimInstr *i) {
     w->run->lane_steps += sim_lane_count(mask);
     w->mask = mask;
     switch ((SimFlow)i->flow) {
-    case SIM_NEXT:
     case SIM_WAIT:
+        if (mask && !try_to_go_on(w, f, i, mask)) return false;
+        break;
+    case SIM_NEXT:
         if (mask) {
             i->run(w, i);
             if (w->poison && !(i->flags & SIM_OWN_POISON)) sim_poison_flow(w, i);

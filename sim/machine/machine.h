@@ -1,6 +1,7 @@
 // The warp machine: runs one launch of a decoded kernel on the calling thread.
 //
-// Purpose: blocks run one after another. Within a block, warps run in rotation, each for some
+// Purpose: clusters run one after another, the blocks of one together. Without clusters these are
+// single blocks. Within a block, warps run in rotation, each for some
 // instructions; all lanes of a warp run at once. Lanes that diverge at a branch reconverge at its
 // immediate post-dominator. Until then they run in rotation, so that lanes that wait for one
 // another make progress.
@@ -27,9 +28,10 @@ typedef struct SimLaunch {
     SimMemory *memory;
     const uint64_t *variables;  // addresses of the program's variables (sim_program_load)
     uint32_t grid[3], block[3];
-    GpuTarget device;    // the device whose limits apply
-    uint32_t shared;     // dynamic shared memory in bytes
-    const void *params;  // kernel->param_bytes
+    uint32_t cluster[3];  // blocks; 0 first: those that the kernel requires, or one
+    GpuTarget device;     // the device whose limits apply
+    uint32_t shared;      // dynamic shared memory in bytes
+    const void *params;   // kernel->param_bytes
     uint64_t seed;
     uint64_t step_limit;  // in warp instructions of the whole launch; 0: no limit
     const SimObserver *const *observers;

@@ -5,7 +5,8 @@
 
 static bool touch(SimWarp *w, const SimInstr *i, const SimAccessOp *op, SimAccessKind kind,
                   SimTouch *t) {
-    t->space = op->space, t->kind = kind, t->order = op->order, t->scope = op->scope;
+    t->space = op->space, t->far = op->far, t->kind = kind, t->order = op->order,
+    t->scope = op->scope;
     t->mask = w->mask, t->bytes = (uint32_t)op->width * op->count;
     if (w->poison && !op->fixed) sim_poison_check(w, i, op->address, SIM_POISON_ADDRESS);
     sim_addresses(w, op, t->address);

@@ -33,6 +33,7 @@ typedef enum SimAccessKind {
     SIM_ACCESS_ASYNC_LAND,   // the shared side, when a wait of the same thread lands it
     SIM_ACCESS_MATRIX_LOAD,  // ldmatrix: 16 bytes at each address given by a lane
     SIM_ACCESS_MATRIX_STORE,
+    SIM_ACCESS_MBARRIER,     // of an mbarrier, which is ordered by its own events
     SIM_ACCESS_FLIGHT_READ,  // of the async proxy, at any time of a flight (SimFlight)
     SIM_ACCESS_FLIGHT_WRITE
 } SimAccessKind;
@@ -54,7 +55,7 @@ typedef struct SimPlace {
     const SimInstr *instr;
     uint32_t pc;
     uint64_t block;
-    uint32_t warp;
+    uint32_t warp, rank;  // of the block in its cluster
 } SimPlace;
 
 // One instruction's memory access. Generic addresses are resolved: `space` is the space that the
@@ -70,6 +71,7 @@ typedef struct SimAccess {
     uint64_t mask;
     uint32_t lanes;           // of the warp
     uint32_t bytes;           // bytes of each lane, for vectors all of them
+    uint32_t owner;           // rank of the block whose shared memory it is
     const uint64_t *address;  // `lanes` of them
     const uint8_t *data;      // for stores: lane l's bytes at data + 32 * l; else NULL
     // The present host address of lane l's bytes, or NULL: no memory. NULL for all: not given.
@@ -80,6 +82,7 @@ typedef enum SimFaultKind {
     SIM_FAULT_BOUNDS,    // outside every live allocation
     SIM_FAULT_ALIGN,     // not a multiple of the access size
     SIM_FAULT_READONLY,  // a write to constant memory
+    SIM_FAULT_GONE,      // shared memory of a block that has ended
     SIM_FAULT_TRAP,
     SIM_FAULT_ASSERT,    // with text
     SIM_FAULT_DEADLOCK,  // text says who waits for what
@@ -110,10 +113,12 @@ typedef struct SimPoison {
     int32_t number;  // the register
 } SimPoison;
 
-// A completed barrier of the block: everything before it, in the warps that arrived, happens before
-// everything after it in the warps that waited.
+// A completed barrier of the block or cluster: everything before the arrivals happens before
+// everything after it in the warps that waited. Arrivals are events of their own, if `arrivals`
+// says so.
 typedef struct SimBarrierDone {
     uint64_t block;
+    uint32_t rank;  // of the block; a cluster's barrier: 0
     uint32_t barrier;
     const uint32_t *arrived;  // the lanes of each warp that arrived
     const uint32_t *waited;   // … and those that continue from here (bar.arrive does not wait)
@@ -122,12 +127,23 @@ typedef struct SimBarrierDone {
     // barrier release its stores beyond the block, since those stores have completed, no matter
     // which thread signals. In PTX each thread needs its own fence.
     bool hands_on;
+    bool arrivals;  // SimArrival has named those that release; else all of `arrived` do
 } SimBarrierDone;
+
+// Lanes arrive at a barrier; their accesses until now are released to those that will wait. A
+// cluster's barrier has the number SIM_CLUSTER_BARRIER.
+enum { SIM_CLUSTER_BARRIER = 16 };
+typedef struct SimArrival {
+    SimPlace at;
+    uint64_t mask;
+    uint32_t barrier;
+} SimArrival;
 
 typedef enum SimFence {
     SIM_FENCE_MEMORY,
     SIM_FENCE_PROXY_ASYNC,  // between generic accesses and those of flights
-    SIM_FENCE_PRODUCT       // wgmma.fence: between uses of registers and products in flight
+    SIM_FENCE_INIT,    // between the init of mbarriers and their use by flights and other blocks
+    SIM_FENCE_PRODUCT  // wgmma.fence: between uses of registers and products in flight
 } SimFence;
 
 // An .aligned bar.sync or similar that only some of a warp's lanes reach, or a collective without
@@ -148,26 +164,40 @@ typedef struct SimFlight {
     SimPlace at;
     uint64_t mask;  // the lanes that began it
     SimSpace space;
-    bool writes;  // to memory; else it reads
+    uint32_t owner;  // rank of the block whose shared memory it is
+    bool writes;     // to memory; else it reads
     const SimSpan *spans;
     uint32_t span_count;
     const int32_t *results, *sources;  // numbers of registers that it writes and reads
     uint32_t result_count, source_count;
     bool adds;  // it reads the results' registers, too
+    // Its end is an event of an mbarrier, in the shared memory of the block of that rank.
+    bool lands;
+    uint64_t mbarrier;
+    uint32_t mbarrier_owner;
 } SimFlight;
 
-// mbarrier: `arrive` releases the lanes' earlier accesses to those that see the phase complete.
+// mbarrier: an arrival releases the lanes' earlier accesses to those that see the phase complete.
+typedef enum SimMbarrierStep {
+    SIM_MBARRIER_BEGINS,  // init
+    SIM_MBARRIER_ENDS,    // inval
+    SIM_MBARRIER_COUNTS,  // bytes only
+    SIM_MBARRIER_ARRIVES,
+    SIM_MBARRIER_PASSES  // a successful test or try_wait
+} SimMbarrierStep;
 typedef struct SimMbarrierEvent {
     SimPlace at;
     uint64_t mask;
-    uint64_t address;  // offset in shared memory
-    bool acquire;      // a successful test or try_wait; else an arrive
+    uint64_t address;  // offset in the shared memory of the block of rank `owner`
+    uint32_t owner;
+    SimMbarrierStep step;
 } SimMbarrierEvent;
 
 typedef struct SimLaunchFacts {
     const SimKernel *kernel;
     SimMemory *memory;
-    uint32_t grid[3], block[3];
+    uint32_t grid[3], block[3], cluster[3];
+    uint32_t ranks;          // blocks of a cluster, which are resident together
     uint32_t warps;          // in a block
     uint32_t lanes;          // in a warp, at most SIM_LANES_MOST
     bool in_step;            // the lanes of a warp run in lockstep, and its accesses are ordered
@@ -182,7 +212,8 @@ typedef struct SimObserver {
     bool poison;  // poison must be tracked
     void (*launch_begin)(void *state, const SimLaunchFacts *launch);
     void (*launch_end)(void *state);
-    void (*block_begin)(void *state, uint64_t block);
+    // The blocks of a cluster begin, and end, together.
+    void (*block_begin)(void *state, uint64_t block, uint32_t rank);
     void (*block_end)(void *state, uint64_t block);
     void (*step)(void *state, const SimPlace *at, uint64_t mask);  // before each instruction
     void (*access)(void *state, const SimAccess *access);
@@ -190,6 +221,7 @@ typedef struct SimObserver {
     // has covered may still happen after the barrier. The access was reported before, and is
     // reported again at each such barrier.
     void (*late)(void *state, const SimAccess *access);
+    void (*arrive)(void *state, const SimArrival *arrival);
     void (*barrier)(void *state, const SimBarrierDone *done);
     void (*warp_sync)(void *state, const SimPlace *at, uint64_t mask);  // bar.warp.sync
     void (*fence)(void *state, const SimPlace *at, uint64_t mask, SimFence fence, SimScope scope);

@@ -74,10 +74,12 @@ SimHandler sim_copy_async, sim_copy_commit, sim_copy_wait;
 SimHandler sim_tile_load, sim_tile_store, sim_tile_transpose, sim_matrix, sim_matrix_double,
     sim_matrix_int;
 SimHandler sim_shfl, sim_vote_all, sim_vote_any, sim_vote_uni, sim_vote_ballot, sim_match_any,
-    sim_match_all, sim_redux, sim_activemask, sim_elect, sim_warp_sync, sim_fence, sim_proxy_fence,
-    sim_nothing, sim_trap, sim_cvta_from, sim_cvta_to, sim_isspacep, sim_clock, sim_yield,
-    sim_print, sim_assert_fail;
+    sim_match_all, sim_redux, sim_activemask, sim_elect, sim_warp_sync, sim_fence, sim_nothing,
+    sim_trap, sim_cvta_from, sim_cvta_to, sim_isspacep, sim_clock, sim_yield, sim_print,
+    sim_assert_fail;
 SimHandler sim_wgmma, sim_wgmma_fence, sim_wgmma_commit, sim_wgmma_wait;
+SimHandler sim_cluster_arrive, sim_cluster_wait, sim_mapa, sim_rank_of, sim_registers_more,
+    sim_registers_fewer;
 SimHandler sim_mbarrier_update, sim_mbarrier_test;
 SimHandler sim_mov_pack, sim_mov_unpack;
 // Predicate logic: and, or, xor, not, mov of predicates.
@@ -95,6 +97,7 @@ typedef struct SimPackOp {  // mov between a vector and a wider register
 } SimPackOp;
 typedef enum SimMbarrierKind {
     SIM_MBARRIER_INIT,
+    SIM_MBARRIER_INVAL,
     SIM_MBARRIER_ARRIVE,
     SIM_MBARRIER_DROP,
     SIM_MBARRIER_ARRIVE_EXPECT,
@@ -108,6 +111,7 @@ typedef struct SimMbarrierOp {
     SimMbarrierKind kind;
     SimAccessOp access;
     bool parity;
+    bool tries;        // try_wait
     SimOperand count;  // arrivals or bytes; for a test by parity: the parity
     SimOperand state;  // 64 bits: result of an arrival, operand of a test
 } SimMbarrierOp;

@@ -63,7 +63,8 @@ typedef enum SimFlow {
     SIM_BARRIER,  // may wait for other warps (detail: SimBarrierOp)
     SIM_COLLECT,  // waits for the lanes of a member mask (operand `members`), then calls the
                   // handler
-    SIM_WAIT,     // the handler sets warp->retry if it must run again later
+    SIM_WAIT,     // the handler sets warp->retry if it must run again later; SIM_UNIFORM: by all
+                  // lanes of the warp
 } SimFlow;
 
 typedef enum SimInstrFlag {
@@ -165,10 +166,11 @@ typedef struct SimKernel {
     uint32_t constant_count;
     const SimParam *params;
     uint32_t param_count, param_bytes;
-    uint32_t shared_bytes;            // static; the launch's dynamic memory begins after it
-    bool takes_shared;                // uses the launch's dynamic shared memory
-    uint32_t local_bytes;             // for each thread
-    uint32_t maxntid[3], reqntid[3];  // 0: not given
+    uint32_t shared_bytes;  // static; the launch's dynamic memory begins after it
+    bool takes_shared;      // uses the launch's dynamic shared memory
+    uint32_t local_bytes;   // for each thread
+    uint32_t maxntid[3], reqntid[3], cluster[3];  // 0: not given
+    uint32_t maxnreg;                             // registers of a thread; 0: not given
     // For code of another machine; NULL: sim_run runs it.
     struct SimResult (*run)(const struct SimLaunch *launch);
     const void *machine;

@@ -43,6 +43,7 @@ const char *sim_fault_says(char text[SIM_FAULT_TEXT], const SimFault *f, uint32_
     static const char *const spaces[] = {"generic", "global", "shared", "local", "param", "const"};
     const char *what = f->kind == SIM_FAULT_ALIGN      ? "is not aligned"
                        : f->kind == SIM_FAULT_READONLY ? "may not be written"
+                       : f->kind == SIM_FAULT_GONE     ? "is memory of a block that has ended"
                                                        : "is outside the accessible memory";
     snprintf(text, SIM_FAULT_TEXT,
              "address %#llx (%s memory, %u bytes, thread %u of block %llu%s) %s",

@@ -6,6 +6,7 @@
 
 #include "base/os/os.h"
 #include "base/status.h"
+#include "sim/machine/cluster.h"
 #include "sim/machine/flow.h"
 #include "sim/machine/refuse.h"
 #include "sim/machine/wgmma.h"
@@ -15,7 +16,7 @@ enum { TURN = 4096, SEEDED_TURN = 48 };
 
 SimPlace sim_place(const SimWarp *w, const SimInstr *i) {
     const SimKernel *k = w->run->launch->kernel;
-    return (SimPlace){k, i, (uint32_t)(i - k->code), w->block->linear, w->index};
+    return (SimPlace){k, i, (uint32_t)(i - k->code), w->block->linear, w->index, w->block->rank};
 }
 
 uint32_t sim_random(SimRun *run, uint32_t below) {
@@ -42,174 +43,44 @@ void sim_fail(SimWarp *w, const SimInstr *i, SimFault fault, const char *format,
     SIM_TELL(run, fault, &fault);
 }
 
-// ---- Registers before a block begins ----
+// ---- Blocks ----
 
-static uint64_t special_value(const SimBlock *b, const SimWarp *w, SimSpecial s, uint32_t l) {
-    const SimLaunch *n = b->run->launch;
-    uint32_t thread = w->index * SIM_LANES + l;
-    uint32_t bit = 1u << l;
-    switch (s) {
-    case SIM_TID_X: return thread % n->block[0];
-    case SIM_TID_Y: return thread / n->block[0] % n->block[1];
-    case SIM_TID_Z: return thread / n->block[0] / n->block[1];
-    case SIM_NTID_X: return n->block[0];
-    case SIM_NTID_Y: return n->block[1];
-    case SIM_NTID_Z: return n->block[2];
-    case SIM_CTAID_X:
-    case SIM_CLUSTERID_X: return b->ctaid[0];
-    case SIM_CTAID_Y:
-    case SIM_CLUSTERID_Y: return b->ctaid[1];
-    case SIM_CTAID_Z:
-    case SIM_CLUSTERID_Z: return b->ctaid[2];
-    case SIM_NCTAID_X:
-    case SIM_NCLUSTERID_X: return n->grid[0];
-    case SIM_NCTAID_Y:
-    case SIM_NCLUSTERID_Y: return n->grid[1];
-    case SIM_NCTAID_Z:
-    case SIM_NCLUSTERID_Z: return n->grid[2];
-    case SIM_LANEID: return l;
-    case SIM_WARPID: return w->index;
-    case SIM_NWARPID: return b->warp_count;
-    case SIM_SMID: return 0;
-    case SIM_NSMID: return 1;
-    case SIM_GRIDID: return 1;
-    case SIM_LANEMASK_EQ: return bit;
-    case SIM_LANEMASK_LE: return bit | (bit - 1);
-    case SIM_LANEMASK_LT: return bit - 1;
-    case SIM_LANEMASK_GE: return ~(bit - 1);
-    case SIM_LANEMASK_GT: return ~(bit | (bit - 1));
-    case SIM_CLUSTER_CTAID_X:
-    case SIM_CLUSTER_CTAID_Y:
-    case SIM_CLUSTER_CTAID_Z:
-    case SIM_CLUSTER_CTARANK: return 0;
-    case SIM_CLUSTER_NCTAID_X:
-    case SIM_CLUSTER_NCTAID_Y:
-    case SIM_CLUSTER_NCTAID_Z:
-    case SIM_CLUSTER_NCTARANK: return 1;
-    case SIM_DYNAMIC_SMEM_SIZE: return n->shared;
-    case SIM_TOTAL_SMEM_SIZE: return b->shared_bytes;
-    case SIM_SPECIAL_COUNT: break;
-    }
-    return 0;
+static bool run_warp(SimWarp *w) {
+    SimRun *run = w->run;
+    uint32_t turn = run->launch->seed ? 1 + sim_random(run, SEEDED_TURN) : TURN;
+    return sim_warp_turn(w, turn);
 }
 
-static uint64_t constant_value(const SimBlock *b, const SimWarp *w, const SimConstant *c,
-                               uint32_t l) {
-    switch ((SimConstantKind)c->kind) {
-    case SIM_CONSTANT_BITS: return c->value;
-    case SIM_CONSTANT_VARIABLE: return b->run->launch->variables[c->index] + c->value;
-    case SIM_CONSTANT_SPECIAL: return special_value(b, w, (SimSpecial)c->index, l);
-    }
-    return 0;
-}
-
-static void fill_constant(SimBlock *b, SimWarp *w, const SimConstant *c) {
-    uint8_t *to = w->regs + c->to.at;
-    if (!c->slot) {
-        uint32_t lanes = c->value ? UINT32_MAX : 0;
-        memcpy(to, &lanes, sizeof lanes);
-    }
-    for (uint32_t l = 0; c->slot && l < SIM_LANES; l++) {
-        uint64_t value[2] = {constant_value(b, w, c, l), 0};
-        memcpy(to + (size_t)l * c->slot, value, c->slot);
-    }
-    if (w->poison) w->poison[c->to.number] = 0;
-}
-
-// Initial contents of registers: the same in every run, and unlikely to be correct by chance.
-static void begin_warp(SimBlock *b, SimWarp *w) {
-    const SimKernel *k = b->run->launch->kernel;
-    const SimLaunch *n = b->run->launch;
-    memset(w->regs, 0xab, k->register_bytes);
-    if (w->poison) memset(w->poison, 0xff, sizeof *w->poison * k->register_count);
-    for (uint32_t i = 0; i < k->constant_count; i++) fill_constant(b, w, &k->constants[i]);
-    if (w->local) memset(w->local, 0xab, (size_t)k->local_bytes * SIM_LANES);
-    if (w->local_poison)
-        memset(w->local_poison, 0xff, SIM_POISON_BYTES((uint64_t)k->local_bytes * SIM_LANES));
-    uint32_t threads = n->block[0] * n->block[1] * n->block[2];
-    uint32_t left = threads - w->index * SIM_LANES;
-    w->live = left >= SIM_LANES ? UINT32_MAX : (1u << left) - 1;
-    w->fragments[0] = (SimFragment){.mask = w->live, .stop = UINT32_MAX, .join = SIM_NO_JOIN};
-    w->fragment_count = 1;
-    w->join_count = 0;
-    w->copy_first = w->copy_count = 0;
-    sim_products_begin(w);
-    w->carry = 0;
-    w->spins = 0;
-    w->force = false;
-    memset(w->group, 0, sizeof w->group);
-}
-
-// ---- A block ----
-
-static void deadlock(SimBlock *b) {
-    for (uint32_t n = 0; n < b->warp_count; n++) {
-        SimWarp *w = &b->warps[n];
-        if (!w->fragment_count) continue;
-        const SimFragment *f = &w->fragments[0];
-        const SimInstr *i = &b->run->launch->kernel->code[f->pc];
-        if (f->state == SIM_COLLECTS) {
-            SimDiverged d = {sim_place(w, i), f->mask, w->live};
-            SIM_TELL(b->run, diverged, &d);
-        }
-        sim_fail(w, i, (SimFault){.kind = SIM_FAULT_DEADLOCK, .mask = f->mask},
-                 "block %llu cannot continue: lanes %08x of warp %u wait at '%s' for threads that "
-                 "never arrive",
-                 (unsigned long long)b->linear, (unsigned)f->mask, n, i->name);
-        return;
-    }
-}
-
-// Handles lanes that wait at an aligned barrier for the rest of their warp, if the rest never
-// arrives.
-static bool force_barrier(SimBlock *b) {
-    const SimInstr *code = b->run->launch->kernel->code;
-    for (uint32_t n = 0; n < b->warp_count; n++) {
-        SimWarp *w = &b->warps[n];
-        for (uint32_t k = 0; k < w->fragment_count; k++) {
-            const SimFragment *f = &w->fragments[k];
-            const SimInstr *i = &code[f->pc];
-            if (f->state != SIM_COLLECTS || i->flow != SIM_BARRIER) continue;
-            SimDiverged d = {sim_place(w, i), f->mask, w->live};
-            SIM_TELL(b->run, diverged, &d);
-            return w->force = true;
-        }
-    }
-    return false;
-}
-
-static void run_block(SimBlock *b) {
+// Runs each warp for some instructions. True: some instruction was executed.
+static bool run_turns(SimBlock *b) {
     SimRun *run = b->run;
+    bool moved = false;
+    uint32_t first = run->launch->seed ? sim_random(run, b->warp_count) : 0;
+    for (uint32_t n = 0; n < b->warp_count && !run->stop; n++) {
+        SimWarp *w = &b->warps[(first + n) % b->warp_count];
+        if (w->fragment_count) moved |= run_warp(w);
+    }
+    return moved;
+}
+
+static void run_cluster(SimRun *run) {
     bool live = true;
     while (live && !run->stop) {
-        live = false;
         bool moved = false;
-        uint32_t first = run->launch->seed ? sim_random(run, b->warp_count) : 0;
-        for (uint32_t n = 0; n < b->warp_count && !run->stop; n++) {
-            SimWarp *w = &b->warps[(first + n) % b->warp_count];
-            if (!w->fragment_count) continue;
-            live = true;
-            uint32_t turn = run->launch->seed ? 1 + sim_random(run, SEEDED_TURN) : TURN;
-            moved |= sim_warp_turn(w, turn);
+        live = false;
+        uint32_t first =
+            run->launch->seed && run->block_count > 1 ? sim_random(run, run->block_count) : 0;
+        for (uint32_t n = 0; n < run->block_count; n++) {
+            SimBlock *b = &run->blocks[(first + n) % run->block_count];
+            moved |= b->running && run_turns(b);
+            live |= b->running != 0;
         }
-        if (live && !moved && !run->stop && !force_barrier(b)) deadlock(b);
+        if (live && !run->stop && (!moved || sim_cluster_is_stuck(run))) sim_cluster_unblock(run);
     }
-    if (!run->stop) sim_groups_end(b);
+    for (uint32_t n = 0; n < run->block_count && !run->stop; n++) sim_groups_end(&run->blocks[n]);
 }
 
-static void begin_block(SimBlock *b, uint64_t linear) {
-    const SimLaunch *n = b->run->launch;
-    b->linear = linear;
-    b->ctaid[0] = (uint32_t)(linear % n->grid[0]);
-    b->ctaid[1] = (uint32_t)(linear / n->grid[0] % n->grid[1]);
-    b->ctaid[2] = (uint32_t)(linear / n->grid[0] / n->grid[1]);
-    memset(b->shared, 0xab, b->shared_bytes);
-    if (b->shared_poison) memset(b->shared_poison, 0xff, SIM_POISON_BYTES(b->shared_bytes));
-    memset(b->barriers, 0, sizeof b->barriers);
-    for (uint32_t i = 0; i < b->warp_count; i++) begin_warp(b, &b->warps[i]);
-}
-
-// Visits the blocks in some order: steps through all numbers with a step that is coprime to the
+// Visits the clusters in some order: steps through all numbers with a step that is coprime to the
 // count.
 static uint64_t greatest_common(uint64_t a, uint64_t b) {
     while (b) {
@@ -221,7 +92,7 @@ static uint64_t greatest_common(uint64_t a, uint64_t b) {
 
 static void run_blocks(SimRun *run) {
     const SimLaunch *n = run->launch;
-    uint64_t count = (uint64_t)n->grid[0] * n->grid[1] * n->grid[2], at = 0, step = 1;
+    uint64_t count = sim_cluster_count(run), at = 0, step = 1;
     if (n->seed && count > 1) {
         uint32_t below = count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
         at = sim_random(run, below);
@@ -229,71 +100,16 @@ static void run_blocks(SimRun *run) {
         while (greatest_common(step, count) != 1) step++;
     }
     for (uint64_t i = 0; i < count && !run->stop; i++, at = (at + step) % count) {
-        begin_block(&run->block, at);
-        SIM_TELL(run, block_begin, at);
-        run_block(&run->block);
-        SIM_TELL(run, block_end, at);
+        sim_cluster_begin(run, at);
+        for (uint32_t k = 0; k < run->block_count; k++)
+            SIM_TELL(run, block_begin, run->blocks[k].linear, k);
+        run_cluster(run);
+        for (uint32_t k = 0; k < run->block_count; k++)
+            SIM_TELL(run, block_end, run->blocks[k].linear);
     }
 }
 
 // ---- A launch ----
-
-static bool make_warp(SimRun *run, SimWarp *w, uint32_t index) {
-    const SimKernel *k = run->launch->kernel;
-    w->run = run, w->block = &run->block, w->index = index;
-    size_t bytes =
-        (k->register_bytes + SIM_REGISTER_ALIGN) / SIM_REGISTER_ALIGN * (size_t)SIM_REGISTER_ALIGN;
-    w->regs = aligned_alloc(SIM_REGISTER_ALIGN, bytes);
-    if (!w->regs) return false;
-    if (run->poison) {
-        w->poison = malloc(sizeof *w->poison * (k->register_count + 1));
-        if (!w->poison) return false;
-    }
-    if (!k->local_bytes) return true;
-    w->local = malloc((size_t)k->local_bytes * SIM_LANES);
-    if (w->local && run->poison)
-        w->local_poison = malloc(SIM_POISON_BYTES((uint64_t)k->local_bytes * SIM_LANES));
-    return w->local && (!run->poison || w->local_poison);
-}
-
-static bool make_block(SimRun *run) {
-    const SimLaunch *n = run->launch;
-    SimBlock *b = &run->block;
-    b->run = run;
-    b->shared_bytes = n->kernel->shared_bytes + n->shared;
-    b->shared = aligned_alloc(1024, (b->shared_bytes / 1024 + 1) * (size_t)1024);
-    if (!b->shared) return false;
-    if (run->poison) {
-        b->shared_poison = malloc(SIM_POISON_BYTES(b->shared_bytes));
-        if (!b->shared_poison) return false;
-    }
-    uint32_t threads = n->block[0] * n->block[1] * n->block[2];
-    uint32_t warps = (threads + SIM_LANES - 1) / SIM_LANES;
-    b->warps = calloc(warps, sizeof *b->warps);
-    b->groups = calloc(SIM_WARPGROUPS, sizeof *b->groups);
-    if (!b->warps || !b->groups) return false;
-    b->warp_count = warps;
-    for (uint32_t i = 0; i < warps; i++)
-        if (!make_warp(run, &b->warps[i], i)) return false;
-    return true;
-}
-
-static void free_block(SimBlock *b) {
-    for (uint32_t i = 0; i < b->warp_count; i++) {
-        SimWarp *w = &b->warps[i];
-        free(w->regs);
-        free(w->poison);
-        free(w->local);
-        free(w->local_poison);
-        free(w->copies);
-        sim_products_free(w);
-    }
-    for (uint32_t i = 0; b->groups && i < SIM_WARPGROUPS; i++) free(b->groups[i].steps);
-    free(b->groups);
-    free(b->warps);
-    free(b->shared);
-    free(b->shared_poison);
-}
 
 // 1 for dimensions that the kernel leaves out.
 static uint32_t threads_along(const uint32_t threads[3], int d) {
@@ -311,7 +127,7 @@ static bool check_block(const SimLaunch *n, SimResult *r) {
 }
 
 static bool check(const SimLaunch *n, SimResult *r) {
-    TRY(check_block(n, r));
+    TRY(check_block(n, r) && sim_cluster_check(n, r));
     const SimKernel *k = n->kernel;
     char name[GPU_NAME_MAX];
     uint32_t most = chip_of(n->device)->shared_most;
@@ -335,14 +151,20 @@ static SimLaunchFacts facts(const SimRun *run) {
                             .memory = n->memory,
                             .grid = {n->grid[0], n->grid[1], n->grid[2]},
                             .block = {n->block[0], n->block[1], n->block[2]},
-                            .warps = run->block.warp_count,
+                            .cluster = {run->cluster[0], run->cluster[1], run->cluster[2]},
+                            .ranks = run->block_count,
+                            .warps = run->blocks[0].warp_count,
                             .lanes = SIM_LANES,
-                            .shared_bytes = run->block.shared_bytes,
+                            .shared_bytes = run->blocks[0].shared_bytes,
                             .banks = SIM_BANKS};
 }
 
 static void prepare(SimRun *run, const SimLaunch *launch, SimResult *r) {
-    *run = (SimRun){.launch = launch, .result = r};
+    *run = (SimRun){.launch = launch, .result = r, .block_count = 1};
+    for (int d = 0; d < 3; d++) {
+        run->cluster[d] = sim_cluster_size(launch, d);
+        run->block_count *= run->cluster[d];
+    }
     run->random = (launch->seed + 1) * UINT64_C(0x9e3779b97f4a7c15) | 1;
     for (uint32_t i = 0; i < launch->observer_count; i++) {
         const SimObserver *o = launch->observers[i];
@@ -359,7 +181,7 @@ typedef struct PtxOwnedRun {
 
 static void release_run(Owned *owned) {
     SimRun *run = ((PtxOwnedRun *)owned)->run;
-    free_block(&run->block);
+    sim_blocks_free(run);
     free(run);
 }
 
@@ -372,7 +194,7 @@ SimResult sim_run(const SimLaunch *launch) {
     prepare(run, launch, &r);
     PtxOwnedRun own = {.run = run};
     recover_own(&own.owned, OWNED_FRAME, release_run);
-    if (!make_block(run)) os_out_of_memory();
+    if (!sim_blocks_make(run)) os_out_of_memory();
     SimLaunchFacts f = facts(run);
     SIM_TELL(run, launch_begin, &f);
     run_blocks(run);

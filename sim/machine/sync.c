@@ -142,13 +142,11 @@ void sim_warp_sync(SimWarp *w, const SimInstr *i) {
     SIM_TELL(w->run, warp_sync, &at, w->mask);
 }
 
+// detail: the kind of fence; immediate: its scope.
 void sim_fence(SimWarp *w, const SimInstr *i) {
+    const SimFence *kind = i->detail;
     SimPlace at = sim_place(w, i);
-    SIM_TELL(w->run, fence, &at, w->mask, SIM_FENCE_MEMORY, (SimScope)i->immediate);
-}
-void sim_proxy_fence(SimWarp *w, const SimInstr *i) {
-    SimPlace at = sim_place(w, i);
-    SIM_TELL(w->run, fence, &at, w->mask, SIM_FENCE_PROXY_ASYNC, SIM_SCOPE_CTA);
+    SIM_TELL(w->run, fence, &at, w->mask, *kind, (SimScope)i->immediate);
 }
 
 void sim_nothing(SimWarp *w, const SimInstr *i) { (void)w, (void)i; }

@@ -28,7 +28,7 @@ static void transpose(TileMatrix *m) {
 static void touch_rows(SimWarp *w, const SimInstr *i, const SimTileOp *op, SimTouch *t,
                        const uint8_t *data) {
     const SimAccessOp *a = &op->access;
-    t->space = SIM_SPACE_SHARED;
+    t->space = SIM_SPACE_SHARED, t->far = false;
     t->kind = op->store ? SIM_ACCESS_MATRIX_STORE : SIM_ACCESS_MATRIX_LOAD;
     t->order = SIM_ORDER_WEAK, t->scope = SIM_SCOPE_CTA;
     t->bytes = 16, t->data = data;

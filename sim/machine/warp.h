@@ -106,6 +106,12 @@ typedef struct SimBarrier {
 typedef struct SimRun SimRun;
 typedef struct SimBlock SimBlock;
 
+typedef struct SimWaits {
+    const SimInstr *instr;  // NULL: none
+    uint64_t address;
+    uint32_t lane, parity;
+} SimWaits;
+
 struct SimWarp {
     uint8_t *regs;
     uint64_t *poison;  // by register number: the lanes whose lower half is poison, then those whose
@@ -118,6 +124,11 @@ struct SimWarp {
     uint32_t spins;  // strong reads and atomics since lanes were last released from a join
     bool force;      // nothing else can run: barriers complete with the lanes that arrived
     bool yield;      // the handler asks to let others run
+    bool retry;      // the handler of a SIM_WAIT instruction must run again later
+    // The mbarrier that the warp found incomplete last, and how often since anything changed.
+    SimWaits waits;
+    uint32_t idle;
+    uint64_t idle_since;
     SimBlock *block;
     SimRun *run;
     uint8_t *local;         // local_bytes for each lane
@@ -129,18 +140,25 @@ struct SimWarp {
     uint32_t group[SIM_LANES];  // open cp.async group
     SimCopy *copies;            // starting at copy_first, in the order of issue
     uint32_t copy_first, copy_count, copy_capacity;
+    uint32_t registers;            // of each lane (setmaxnreg)
+    uint32_t arrived;              // lanes that have arrived at the cluster's barrier in this phase
+    uint32_t owing;                // lanes that have arrived and not waited
     struct SimProducts *products;  // in flight (wgmma.h); NULL: there were none yet
 };
 
 struct SimBlock {
     SimRun *run;
-    uint32_t ctaid[3];
+    uint32_t ctaid[3], rank;  // in the cluster
     uint64_t linear;
+    uint32_t running;  // warps that have not ended
     uint8_t *shared, *shared_poison;
     uint32_t shared_bytes;
     SimWarp *warps;
     uint32_t warp_count;
     SimBarrier barriers[SIM_BARRIERS];
+    uint32_t *mbarriers;  // addresses of the objects that there are
+    uint32_t mbarrier_count, mbarrier_capacity;
+    uint32_t registers;           // 32-bit ones that no thread has (setmaxnreg)
     struct SimWarpgroup *groups;  // SIM_WARPGROUPS of them (wgmma.h)
 };
 
@@ -152,7 +170,9 @@ struct SimRun {
     bool step_asked, access_asked;
     uint64_t random;
     uint64_t steps, lane_steps;
-    SimBlock block;
+    uint64_t changes;  // of anything that a warp may wait for
+    SimBlock *blocks;  // of the cluster that runs
+    uint32_t block_count, cluster[3];
 };
 
 SimPlace sim_place(const SimWarp *w, const SimInstr *i);
@@ -217,7 +237,9 @@ typedef struct SimTouch {
     SimOrder order;
     SimScope scope;
     uint32_t mask, bytes;
+    bool far;  // shared memory of other blocks of the cluster may be accessed
     uint64_t address[SIM_LANES];
+    uint8_t owner[SIM_LANES];    // rank of the block whose shared memory it is
     const uint8_t *data;         // for the observers
     uint8_t *host[SIM_LANES];    // NULL for lanes without memory
     uint8_t *poison[SIM_LANES];  // bits of the region, NULL when not tracked
@@ -262,6 +284,7 @@ typedef struct SimAccessOp {
     bool sign;      // a narrower integer is sign-extended
     bool wide;      // the address is a 64-bit register
     bool fixed;     // no register: the address is `offset`
+    bool far;       // shared memory of other blocks, too
     SimAtom atom;
     bool no_result;  // red
     SimType type;

@@ -72,6 +72,7 @@ static void tell_flight(SimWarp *w, const SimProduct *p, bool begins) {
     SimFlight f = {.at = sim_place(w, p->instr),
                    .mask = UINT32_MAX,
                    .space = SIM_SPACE_SHARED,
+                   .owner = w->block->rank,
                    .spans = spans,
                    .span_count = count,
                    .results = op->numbers,

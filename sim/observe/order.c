@@ -4,34 +4,48 @@
 
 #include "base/vec.h"
 
-// Blocks and how far each is known.
+// One number for each warp and agent of a cluster.
+typedef uint32_t *Clock;
+
+// The clocks that go from warp to warp.
+typedef struct OrderClocks {
+    Clock strict, loose, far, proxied, inited;
+} OrderClocks;
+enum { CLOCKS = 5 };
+
+// Clusters and how far each is known.
 typedef struct OrderSeen {
-    uint64_t block;
+    uint64_t cluster;
     Clock clock;
 } OrderSeen;
 typedef struct OrderKnown {
     VEC(OrderSeen) list;
-    Map places;  // block + 1 to index in the list + 1
+    Map places;  // cluster + 1 to index in the list + 1
 } OrderKnown;
 
 // The state released at an address.
 typedef struct OrderPlace {
-    Clock strict, loose, proxied;  // of the running block
-    uint64_t block;                // the block of the clocks
-    OrderKnown others;             // earlier releases by other blocks, and what those knew
+    OrderClocks clocks;  // of the running cluster
+    uint64_t cluster;    // the cluster of the clocks, + 1
+    OrderKnown others;   // earlier releases by other clusters, and what those knew
 } OrderPlace;
+
+// A barrier: what arrived for its next completion, and what the last one gave.
+typedef struct OrderBarrier {
+    OrderClocks in, out;
+    uint64_t cluster;
+} OrderBarrier;
 
 struct Order {
     Arena *arena;
-    uint64_t block;
-    uint32_t warps;
-    Clock now[ORDER_WARPS], loose[ORDER_WARPS];
-    Clock fenced[ORDER_WARPS];        // at the warp's last fence
-    Clock pending[ORDER_WARPS];       // seen by relaxed reads; a fence makes it count
-    Clock far[ORDER_WARPS];           // at the warp's last fence with GPU scope
-    Clock proxied[ORDER_WARPS];       // known through proxy fences
-    OrderKnown known, pending_known;  // about other blocks
-    Map places;                       // by address
+    uint64_t cluster;
+    uint32_t warps, agents, count;    // of a clock's numbers
+    OrderClocks *now;                 // by warp
+    Clock *fenced;                    // at the warp's last fence
+    Clock *pending;                   // seen by relaxed reads; a fence makes it count
+    Clock ticks;                      // of the agents
+    OrderKnown known, pending_known;  // about other clusters
+    Map places, barriers;             // by address, by number
 };
 
 Order *order_create(Arena *arena) {
@@ -40,53 +54,108 @@ Order *order_create(Arena *arena) {
     return o;
 }
 
-void order_begin_launch(Order *o) { o->places = (Map){0}; }
+static Clock new_clock(Order *o) { return arena_new(o->arena, uint32_t, o->count + 1); }
 
-void order_begin_block(Order *o, uint64_t block, uint32_t warps) {
-    o->block = block, o->warps = warps;
-    memset(o->now, 0, sizeof o->now);
-    memset(o->fenced, 0, sizeof o->fenced);
-    memset(o->pending, 0, sizeof o->pending);
-    memset(o->far, 0, sizeof o->far);
-    memset(o->proxied, 0, sizeof o->proxied);
-    for (uint32_t w = 0; w < warps; w++) o->now[w][w] = 1;
-    memcpy(o->loose, o->now, sizeof o->loose);
+static OrderClocks new_clocks(Order *o) {
+    return (OrderClocks){new_clock(o), new_clock(o), new_clock(o), new_clock(o), new_clock(o)};
+}
+
+// `far` is the warp's at its last fence with GPU scope.
+void order_begin_launch(Order *o, uint32_t warps, uint32_t agents) {
+    o->places = o->barriers = (Map){0};
+    o->warps = warps, o->agents = agents, o->count = warps + agents;
+    o->now = arena_new(o->arena, OrderClocks, warps + 1);
+    o->fenced = arena_new(o->arena, Clock, warps + 1);
+    o->pending = arena_new(o->arena, Clock, warps + 1);
+    o->ticks = arena_new(o->arena, uint32_t, agents + 1);
+    for (uint32_t w = 0; w < warps; w++) {
+        o->now[w] = new_clocks(o);
+        o->fenced[w] = new_clock(o), o->pending[w] = new_clock(o);
+    }
+}
+
+static void clear(const Order *o, Clock c) { memset(c, 0, o->count * sizeof *c); }
+static void clear_all(const Order *o, const OrderClocks *c) {
+    const Clock all[CLOCKS] = {c->strict, c->loose, c->far, c->proxied, c->inited};
+    for (int n = 0; n < CLOCKS; n++) clear(o, all[n]);
+}
+
+void order_begin_cluster(Order *o, uint64_t cluster) {
+    o->cluster = cluster;
+    for (uint32_t w = 0; w < o->warps; w++) {
+        clear_all(o, &o->now[w]);
+        clear(o, o->fenced[w]), clear(o, o->pending[w]);
+        o->now[w].strict[w] = o->now[w].loose[w] = 1;
+    }
+    memset(o->ticks, 0, o->agents * sizeof *o->ticks);
     o->known = o->pending_known = (OrderKnown){0};
 }
 
-uint64_t order_block(const Order *o) { return o->block; }
-const uint32_t *order_now(const Order *o, uint32_t warp) { return o->now[warp]; }
+uint64_t order_cluster(const Order *o) { return o->cluster; }
+const uint32_t *order_now(const Order *o, uint32_t who) { return o->now[who].strict; }
 
-static void join(Clock to, const Clock from) {
-    for (uint32_t n = 0; n < ORDER_WARPS; n++) to[n] = from[n] > to[n] ? from[n] : to[n];
+static void join(const Order *o, Clock to, const uint32_t *from) {
+    for (uint32_t n = 0; n < o->count; n++) to[n] = from[n] > to[n] ? from[n] : to[n];
+}
+static void join_all(const Order *o, const OrderClocks *to, const OrderClocks *from, bool far) {
+    join(o, to->strict, from->strict);
+    join(o, to->loose, from->loose);
+    join(o, to->proxied, from->proxied);
+    join(o, to->inited, from->inited);
+    if (far) join(o, to->far, from->far);
 }
 
-void order_tick(Order *o, uint32_t warp) {
-    uint32_t next = o->now[warp][warp] + 1;
-    o->now[warp][warp] = o->loose[warp][warp] = next;
+void order_tick(Order *o, uint32_t who) {
+    uint32_t next = o->now[who].strict[who] + 1;
+    o->now[who].strict[who] = o->now[who].loose[who] = next;
 }
 
-void order_barrier(Order *o, const SimBarrierDone *done) {
-    Clock all = {0}, loose = {0}, far = {0}, proxied = {0};
-    for (uint32_t w = 0; w < done->warp_count; w++) {
-        if (!done->arrived[w]) continue;
-        join(all, o->now[w]), join(loose, o->loose[w]);
-        join(far, o->far[w]), join(proxied, o->proxied[w]);
+// ---- Barriers ----
+
+static OrderBarrier *barrier_at(Order *o, uint64_t barrier) {
+    uint64_t *at = map_at(o->arena, &o->barriers, barrier);
+    if (!*at) {
+        OrderBarrier *made = arena_new(o->arena, OrderBarrier, 1);
+        *made = (OrderBarrier){.in = new_clocks(o), .out = new_clocks(o)};
+        *at = map_key(made);
     }
-    for (uint32_t w = 0; w < done->warp_count; w++) {
-        if (done->waited[w]) join(o->now[w], all), join(o->loose[w], loose);
-        if (done->waited[w]) join(o->proxied[w], proxied);
-        if (done->waited[w] && done->hands_on) join(o->far[w], far);
-        if (done->arrived[w]) order_tick(o, w);
-    }
+    OrderBarrier *b = (OrderBarrier *)(uintptr_t)*at;
+    if (b->cluster == o->cluster + 1) return b;
+    clear_all(o, &b->in), clear_all(o, &b->out);
+    b->cluster = o->cluster + 1;
+    return b;
 }
 
-// ---- Other blocks ----
+void order_arrive(Order *o, uint32_t who, uint64_t barrier) {
+    join_all(o, &barrier_at(o, barrier)->in, &o->now[who], true);
+    order_tick(o, who);
+}
 
-static uint32_t *known_clock(Order *o, OrderKnown *k, uint64_t block) {
-    uint64_t *place = map_at(o->arena, &k->places, block + 1);
+static bool any_lanes(const uint32_t *lanes, uint32_t count) {
+    for (uint32_t n = 0; n < count; n++)
+        if (lanes[n]) return true;
+    return false;
+}
+
+void order_barrier(Order *o, const SimBarrierDone *done, uint32_t first, uint64_t barrier) {
+    OrderBarrier *b = barrier_at(o, barrier);
+    for (uint32_t w = 0; !done->arrivals && w < done->warp_count; w++)
+        if (done->arrived[w]) order_arrive(o, first + w, barrier);
+    if (any_lanes(done->arrived, done->warp_count)) {
+        OrderClocks spare = b->out;
+        b->out = b->in, b->in = spare;
+        clear_all(o, &b->in);
+    }
+    for (uint32_t w = 0; w < done->warp_count; w++)
+        if (done->waited[w]) join_all(o, &o->now[first + w], &b->out, done->hands_on);
+}
+
+// ---- Other clusters ----
+
+static Clock known_clock(Order *o, OrderKnown *k, uint64_t cluster) {
+    uint64_t *place = map_at(o->arena, &k->places, cluster + 1);
     if (!*place) {
-        vec_push(o->arena, &k->list, (OrderSeen){.block = block});
+        vec_push(o->arena, &k->list, ((OrderSeen){cluster, new_clock(o)}));
         *place = k->list.count;
     }
     return k->list.data[*place - 1].clock;
@@ -94,28 +163,36 @@ static uint32_t *known_clock(Order *o, OrderKnown *k, uint64_t block) {
 
 static void join_known(Order *o, OrderKnown *to, const OrderKnown *from) {
     for (size_t n = 0; n < from->list.count; n++)
-        join(known_clock(o, to, from->list.data[n].block), from->list.data[n].clock);
+        join(o, known_clock(o, to, from->list.data[n].cluster), from->list.data[n].clock);
 }
 
-static const uint32_t *find_known(const OrderKnown *k, uint64_t block) {
-    const uint64_t *place = map_find(&k->places, block + 1);
+static const uint32_t *find_known(const OrderKnown *k, uint64_t cluster) {
+    const uint64_t *place = map_find(&k->places, cluster + 1);
     return place ? k->list.data[*place - 1].clock : NULL;
 }
 
+// ---- Fences ----
+
 void order_fence(Order *o, uint32_t w, SimScope scope) {
-    join(o->now[w], o->pending[w]);
-    join(o->fenced[w], o->now[w]);
+    OrderClocks *now = &o->now[w];
+    join(o, now->strict, o->pending[w]);
+    join(o, o->fenced[w], now->strict);
     if (scope >= SIM_SCOPE_GPU) {
-        join(o->far[w], o->now[w]);
+        join(o, now->far, now->strict);
         join_known(o, &o->known, &o->pending_known);
     }
-    join(o->loose[w], o->now[w]);
+    join(o, now->loose, now->strict);
     order_tick(o, w);
 }
 
 // Only the warp's own accesses are fenced: the manual's examples let each writer fence.
 void order_proxy_fence(Order *o, uint32_t w) {
-    o->proxied[w][w] = o->now[w][w];
+    o->now[w].proxied[w] = o->now[w].strict[w];
+    order_init_fence(o, w);
+}
+
+void order_init_fence(Order *o, uint32_t w) {
+    o->now[w].inited[w] = o->now[w].strict[w];
     order_tick(o, w);
 }
 
@@ -123,80 +200,103 @@ void order_proxy_fence(Order *o, uint32_t w) {
 
 static OrderPlace *place_at(Order *o, uint64_t key) {
     uint64_t *at = map_at(o->arena, &o->places, key);
-    if (!*at) *at = map_key(arena_new(o->arena, OrderPlace, 1));
+    if (!*at) {
+        OrderPlace *made = arena_new(o->arena, OrderPlace, 1);
+        made->clocks = new_clocks(o);
+        *at = map_key(made);
+    }
     OrderPlace *p = (OrderPlace *)(uintptr_t)*at;
-    if (p->block == o->block + 1) return p;
-    memset(p->strict, 0, sizeof p->strict);
-    memset(p->loose, 0, sizeof p->loose);
-    memset(p->proxied, 0, sizeof p->proxied);
-    p->block = o->block + 1;
+    if (p->cluster == o->cluster + 1) return p;
+    clear_all(o, &p->clocks);
+    p->cluster = o->cluster + 1;
     return p;
 }
 
-static bool any(const Clock c) {
-    for (uint32_t n = 0; n < ORDER_WARPS; n++)
+static bool any(const Order *o, const uint32_t *c) {
+    for (uint32_t n = 0; n < o->count; n++)
         if (c[n]) return true;
     return false;
 }
 
-static void read_place(Order *o, OrderPlace *p, uint32_t w, bool acquires, bool far) {
-    join(acquires ? o->now[w] : o->pending[w], p->strict);
-    join(o->loose[w], p->loose);
-    join(o->proxied[w], p->proxied);
+static void read_place(Order *o, const OrderPlace *p, uint32_t w, bool acquires, bool far) {
+    const OrderClocks *now = &o->now[w];
+    join(o, acquires ? now->strict : o->pending[w], p->clocks.strict);
+    join(o, now->loose, p->clocks.loose);
+    join(o, now->proxied, p->clocks.proxied);
+    join(o, now->inited, p->clocks.inited);
     if (far) join_known(o, acquires ? &o->known : &o->pending_known, &p->others);
 }
 
 static void write_place(Order *o, OrderPlace *p, uint32_t w, bool releases, bool far) {
-    const uint32_t *clock = releases ? o->now[w] : o->far[w];
-    join(p->strict, releases ? o->now[w] : o->fenced[w]);
-    join(p->proxied, o->proxied[w]);
-    join(o->loose[w], o->now[w]);
-    join(p->loose, o->loose[w]);
-    if (!far || !any(clock)) return;
-    join(known_clock(o, &p->others, o->block), clock);
+    const OrderClocks *now = &o->now[w];
+    const uint32_t *clock = releases ? now->strict : now->far;
+    join(o, p->clocks.strict, releases ? now->strict : o->fenced[w]);
+    join(o, now->loose, now->strict);
+    join(o, p->clocks.loose, now->loose);
+    join(o, p->clocks.proxied, now->proxied);
+    join(o, p->clocks.inited, now->inited);
+    if (!far || !any(o, clock)) return;
+    join(o, known_clock(o, &p->others, o->cluster), clock);
     join_known(o, &p->others, &o->known);
 }
 
-void order_strong(Order *o, const SimAccess *a) {
-    uint32_t w = a->at.warp;
+void order_strong(Order *o, const SimAccess *a, uint32_t w) {
     bool reads = a->kind == SIM_ACCESS_LOAD || a->kind == SIM_ACCESS_ATOMIC;
     bool writes = a->kind == SIM_ACCESS_STORE || a->kind == SIM_ACCESS_ATOMIC;
     bool acquires = a->order == SIM_ORDER_ACQUIRE || a->order >= SIM_ORDER_ACQ_REL;
     bool releases = a->order == SIM_ORDER_RELEASE || a->order >= SIM_ORDER_ACQ_REL;
     bool far = a->space == SIM_SPACE_GLOBAL && a->scope >= SIM_SCOPE_GPU;
+    uint64_t owner = a->space == SIM_SPACE_SHARED ? a->owner : 0;
+    uint64_t space = (uint64_t)a->space << 60 ^ owner << 40;
     for (uint64_t left = a->mask; left; left &= left - 1) {
         uint32_t l = (uint32_t)__builtin_ctzll(left);
-        OrderPlace *p = place_at(o, a->address[l] ^ (uint64_t)a->space << 60);
+        OrderPlace *p = place_at(o, a->address[l] ^ space);
         if (reads) read_place(o, p, w, acquires, far);
         if (writes) write_place(o, p, w, releases, far);
     }
     if (writes) order_tick(o, w);
 }
 
-void order_mbarrier(Order *o, const SimMbarrierEvent *e) {
-    OrderPlace *p = place_at(o, e->address ^ UINT64_C(1) << 62);
-    if (e->acquire) {
-        read_place(o, p, e->at.warp, true, false);
-        return;
-    }
-    write_place(o, p, e->at.warp, true, false);
-    order_tick(o, e->at.warp);
+static OrderPlace *mbarrier_at(Order *o, uint64_t key) {
+    return place_at(o, key ^ UINT64_C(1) << 62);
+}
+
+void order_release(Order *o, uint32_t w, uint64_t key) {
+    write_place(o, mbarrier_at(o, key), w, true, false);
+    order_tick(o, w);
+}
+
+void order_acquire(Order *o, uint32_t w, uint64_t key) {
+    read_place(o, mbarrier_at(o, key), w, true, false);
+}
+
+// Objects of 8 bytes that are neighbours have agents of their own.
+Moment order_land(Order *o, uint64_t key) {
+    uint32_t agent = (uint32_t)((key / 8 ^ key >> 32) % o->agents), who = o->warps + agent;
+    Moment m = {o->cluster, ++o->ticks[agent], who};
+    const OrderClocks *at = &mbarrier_at(o, key)->clocks;
+    at->strict[who] = at->loose[who] = m.clock;
+    return m;
 }
 
 // ---- Questions ----
 
-bool order_saw(const Order *o, uint32_t warp, Moment m) {
-    if (m.block == o->block) return m.clock <= o->now[warp][m.warp];
-    const uint32_t *clock = find_known(&o->known, m.block);
-    return clock && m.clock <= clock[m.warp];
+bool order_saw(const Order *o, uint32_t who, Moment m) {
+    if (m.cluster == o->cluster) return m.clock <= o->now[who].strict[m.who];
+    const uint32_t *clock = find_known(&o->known, m.cluster);
+    return clock && m.clock <= clock[m.who];
 }
 
-bool order_saw_loosely(const Order *o, uint32_t warp, Moment m) {
-    if (m.block == o->block) return m.warp != warp && m.clock <= o->loose[warp][m.warp];
-    const uint32_t *clock = find_known(&o->pending_known, m.block);
-    return clock && m.clock <= clock[m.warp];
+bool order_saw_loosely(const Order *o, uint32_t who, Moment m) {
+    if (m.cluster == o->cluster) return m.who != who && m.clock <= o->now[who].loose[m.who];
+    const uint32_t *clock = find_known(&o->pending_known, m.cluster);
+    return clock && m.clock <= clock[m.who];
 }
 
-bool order_saw_proxied(const Order *o, uint32_t warp, Moment m) {
-    return m.block != o->block || m.clock <= o->proxied[warp][m.warp];
+bool order_saw_proxied(const Order *o, uint32_t who, Moment m) {
+    return m.cluster != o->cluster || m.clock <= o->now[who].proxied[m.who];
+}
+
+bool order_saw_inited(const Order *o, uint32_t who, Moment m) {
+    return m.cluster != o->cluster || m.clock <= o->now[who].inited[m.who];
 }

@@ -5,8 +5,6 @@
 
 #include "sim/observe/observe.h"
 
-enum { WARPS = 32 };
-
 typedef struct RegisterUse {
     uint32_t results, sources;  // products in flight that write it, that read it
     uint32_t touched;           // the number of fences when another instruction used it last
@@ -24,25 +22,33 @@ typedef struct Registers {
     SimFindings *findings;
     uint32_t count;
     bool asked;  // the kernel has such products
-    RegisterWarp warps[WARPS];
+    uint32_t warps_in_block;
+    RegisterWarp *warps;  // of all blocks of the cluster
 } Registers;
+
+static RegisterWarp *warp_of(const Registers *r, const SimPlace *at) {
+    return &r->warps[at->rank * r->warps_in_block + at->warp];
+}
 
 static void launch_begin(void *state, const SimLaunchFacts *f) {
     Registers *r = state;
     r->asked = false, r->count = f->kernel->register_count;
     for (uint32_t n = 0; n < f->kernel->code_count; n++)
         r->asked |= (f->kernel->code[n].flags & SIM_FLIES) != 0;
-    for (uint32_t w = 0; r->asked && w < f->warps; w++)
+    uint32_t warps = f->ranks * f->warps;
+    r->warps_in_block = f->warps;
+    r->warps = arena_new(r->arena, RegisterWarp, warps + 1);
+    for (uint32_t w = 0; r->asked && w < warps; w++)
         r->warps[w].uses = arena_new(r->arena, RegisterUse, r->count + 1);
 }
 
-static void block_begin(void *state, uint64_t block) {
+static void block_begin(void *state, uint64_t block, uint32_t rank) {
     Registers *r = state;
     (void)block;
-    for (uint32_t w = 0; w < WARPS && r->asked; w++) {
-        RegisterWarp *warp = &r->warps[w];
+    for (uint32_t w = 0; w < r->warps_in_block && r->asked; w++) {
+        RegisterWarp *warp = &r->warps[rank * r->warps_in_block + w];
         warp->fences = 1;
-        if (warp->uses) memset(warp->uses, 0, r->count * sizeof *warp->uses);
+        memset(warp->uses, 0, r->count * sizeof *warp->uses);
     }
 }
 
@@ -54,7 +60,7 @@ static void found(Registers *r, const SimPlace *at, const char *does) {
 }
 
 static void touch(Registers *r, const SimPlace *at, int32_t number, bool writes) {
-    RegisterWarp *w = &r->warps[at->warp];
+    RegisterWarp *w = warp_of(r, at);
     RegisterUse *u = &w->uses[number];
     u->touched = w->fences;
     if (u->results) found(r, at, writes ? "writes a result of" : "reads a result of");
@@ -72,7 +78,7 @@ static void step(void *state, const SimPlace *at, uint64_t mask) {
 static void fence(void *state, const SimPlace *at, uint64_t mask, SimFence kind, SimScope scope) {
     Registers *r = state;
     (void)mask, (void)scope;
-    if (kind == SIM_FENCE_PRODUCT && r->asked) r->warps[at->warp].fences++;
+    if (kind == SIM_FENCE_PRODUCT && r->asked) warp_of(r, at)->fences++;
 }
 
 static void missing_fence(Registers *r, const SimPlace *at, const char *why) {
@@ -84,7 +90,7 @@ static void missing_fence(Registers *r, const SimPlace *at, const char *why) {
 // A product takes its registers.
 static void flight_begin(void *state, const SimFlight *f) {
     Registers *r = state;
-    RegisterWarp *w = &r->warps[f->at.warp];
+    RegisterWarp *w = warp_of(r, &f->at);
     if (!f->result_count) return;
     bool touched = false, reshaped = false;
     for (uint32_t n = 0; n < f->source_count; n++) {
@@ -110,7 +116,8 @@ static void flight_begin(void *state, const SimFlight *f) {
 
 static void flight_end(void *state, const SimFlight *f) {
     Registers *r = state;
-    RegisterUse *uses = r->warps[f->at.warp].uses;
+    if (!f->result_count) return;
+    RegisterUse *uses = warp_of(r, &f->at)->uses;
     for (uint32_t n = 0; n < f->source_count; n++) uses[f->sources[n]].sources--;
     for (uint32_t n = 0; n < f->result_count; n++) uses[f->results[n]].results--;
 }

@@ -17,22 +17,23 @@ enum { SHADOW_SHIFT = 4, SHADOW_READERS = 2 };
 
 typedef enum Strength { WEAK, STRONG_IN_BLOCK, STRONG } Strength;
 
+// `cluster` and `who`: as in order.h.
 typedef struct RaceWrite {
-    uint64_t block;
+    uint64_t cluster;
     uint32_t clock;  // 0: none
-    uint8_t warp, lane;
-    uint8_t strength;
-    uint8_t kind;  // SimAccessKind
+    unsigned who : 12, lane : 8;
+    unsigned strength : 4, kind : 8;  // SimAccessKind
 } RaceWrite;
 typedef struct ShadowRead {
-    uint64_t block;
+    uint64_t cluster;
     uint32_t clock;  // 0: none
-    uint32_t warp;
+    uint32_t who;
 } ShadowRead;
 // The last warp that read, to check writes of its own lanes.
 typedef struct RaceReader {
     uint32_t turn;  // value of Touch.turn at the read; 0: none
-    uint8_t warp, lane;
+    uint16_t who;
+    uint8_t lane;
 } RaceReader;
 // A warp's reads by the async proxy.
 typedef struct ShadowFlight {

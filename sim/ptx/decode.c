@@ -670,6 +670,9 @@ const SimKernel *ptx_decode(Decoder *d, const PtxFunction *f, SimKernel *k) {
     *k = (SimKernel){.name = f->name};
     memcpy(k->maxntid, f->maxntid, sizeof k->maxntid);
     memcpy(k->reqntid, f->reqntid, sizeof k->reqntid);
+    memcpy(k->cluster, f->cluster, sizeof k->cluster);
+    for (int n = 0; n < 3 && k->cluster[0]; n++) k->cluster[n] += !k->cluster[n];
+    k->maxnreg = f->maxnreg;
     PtxFrame frame = {.function = f};
     d->frame = &frame;
     d->scope_count = 1;

@@ -308,8 +308,8 @@ static uint64_t window(Decoder *d) {
     bool shared = take(d, "shared") || take(d, "shared::cta") || take(d, "shared::cluster");
     if (shared) return SIM_SHARED_BASE;
     if (take(d, "local")) return SIM_LOCAL_BASE;
-    if (take(d, "global") || take(d, "const") || take(d, "param") || take(d, "param::entry"))
-        return SIM_GLOBAL_BASE;
+    if (take(d, "param") || take(d, "param::entry")) return SIM_PARAM_BASE;
+    if (take(d, "global") || take(d, "const")) return SIM_GLOBAL_BASE;
     return 0;
 }
 

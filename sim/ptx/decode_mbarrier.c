@@ -6,8 +6,9 @@ static SimMbarrierOp *new_op(Decoder *d) {
     op->count = op->state = op->access.address = no_operand();
     d->now.detail = op, d->now.run = sim_mbarrier_update, d->now.flags |= SIM_OWN_POISON;
     SimScope ignored;
-    static const char *const known[] = {"shared",  "shared::cta", "shared::cluster", "release",
-                                        "relaxed", "acquire",     "noComplete"};
+    static const char *const known[] = {"release", "relaxed", "acquire", "noComplete"};
+    bool shared = take(d, "shared") || take(d, "shared::cta");
+    op->access.far = take(d, "shared::cluster") || !shared;
     for (size_t n = 0; n < sizeof known / sizeof *known; n++) take(d, known[n]);
     take_scope(d, &ignored);
     return op;
@@ -44,9 +45,10 @@ static bool test(Decoder *d, SimMbarrierOp *op) {
 bool decode_mbarrier(Decoder *d) {
     SimMbarrierOp *op = new_op(d);
     if (take(d, "init")) return op->kind = SIM_MBARRIER_INIT, address(d, op) && count(d, op);
-    if (take(d, "inval")) return d->now.run = sim_nothing, address(d, op);
+    if (take(d, "inval")) return op->kind = SIM_MBARRIER_INVAL, address(d, op);
     if (take(d, "arrive")) return arrive(d, op);
-    if (take(d, "test_wait") || take(d, "try_wait")) return test(d, op);
+    op->tries = take(d, "try_wait");
+    if (op->tries || take(d, "test_wait")) return test(d, op);
     if (take(d, "arrive_drop")) {
         TRY(arrive(d, op));
         return op->kind = SIM_MBARRIER_DROP, true;

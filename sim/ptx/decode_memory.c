@@ -1,7 +1,8 @@
 // Loads, stores, atomics, asynchronous copies, matrices in shared memory.
 #include "sim/ptx/decode.h"
 
-static bool take_space(Decoder *d, SimSpace *space) {
+// `far`: the shared memory of other blocks of the cluster, too.
+static bool take_space(Decoder *d, SimSpace *space, bool *far) {
     static const char *const names[] = {"global",          "shared",      "shared::cta",
                                         "shared::cluster", "local",       "const",
                                         "param",           "param::func", "param::entry"};
@@ -10,6 +11,7 @@ static bool take_space(Decoder *d, SimSpace *space) {
                                       SIM_SPACE_PARAM,  SIM_SPACE_PARAM,  SIM_SPACE_PARAM};
     int n = take_one(d, names, 9);
     *space = n < 0 ? SIM_SPACE_GENERIC : spaces[n];
+    *far = n < 0 || n == 3;
     return true;
 }
 
@@ -107,7 +109,7 @@ static bool load(Decoder *d, SimAccessOp *op) {
 
 bool decode_load(Decoder *d) {
     SimAccessOp *op = new_access(d);
-    take_space(d, &op->space);
+    take_space(d, &op->space, &op->far);
     return load(d, op);
 }
 
@@ -137,7 +139,7 @@ static bool store(Decoder *d, SimAccessOp *op) {
 }
 bool decode_store(Decoder *d) {
     SimAccessOp *op = new_access(d);
-    take_space(d, &op->space);
+    take_space(d, &op->space, &op->far);
     return store(d, op);
 }
 bool decode_store_param(Decoder *d) {
@@ -152,7 +154,7 @@ bool decode_atom(Decoder *d) {
     SimAccessOp *op = new_access(d);
     d->now.run = sim_atom, d->now.flags |= SIM_OWN_POISON;
     op->no_result = str_starts(d->statement->name, STR("red"));
-    take_space(d, &op->space);
+    take_space(d, &op->space, &op->far);
     op->order = SIM_ORDER_RELAXED;
     take_order(d, op);
     if (op->order == SIM_ORDER_WEAK) op->order = SIM_ORDER_RELAXED;
@@ -254,7 +256,8 @@ static bool tile(Decoder *d, bool is_store) {
     take(d, "sync"), take(d, "aligned");
     int n = take_one(d, counts, 3);
     SimSpace ignored;
-    take_space(d, &ignored);
+    bool far;
+    take_space(d, &ignored, &far);
     if (n < 0 || !take(d, "m8n8") || type_at(d, 0) != SIM_B16)
         return decode_fail(d, d->statement->span, DIAG_UNSUPPORTED,
                            "'%.*s': matrices of 8 by 8 16-bit values only",

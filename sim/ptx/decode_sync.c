@@ -1,10 +1,6 @@
 // Barriers, fences, collectives of a warp, control flow, calls.
 #include "sim/ptx/decode.h"
 
-static SimOperand immediate_operand(Decoder *d, uint32_t value) {
-    return decode_constant(d, (SimConstant){.kind = SIM_CONSTANT_BITS, .slot = 4, .value = value});
-}
-
 // ---- Barriers of a block ----
 
 static bool barrier_kind(Decoder *d, SimBarrierOp *op) {
@@ -37,30 +33,61 @@ bool decode_barrier(Decoder *d) {
     return p && read_operand(d, p, SIM_PRED, &op->predicate);
 }
 
-// A cluster is a single block here.
 bool decode_cluster_barrier(Decoder *d) {
-    SimBarrierOp *op = arena_new(d->arena, SimBarrierOp, 1);
-    op->count = op->predicate = no_operand();
-    bool arrive = take(d, "arrive");
-    take(d, "wait"), take(d, "aligned"), take(d, "relaxed"), take(d, "release"), take(d, "acquire");
-    d->now.run = sim_nothing;
-    if (arrive) return true;
-    op->barrier = immediate_operand(d, 15);
-    d->now.flow = SIM_BARRIER, d->now.detail = op;
+    bool arrive = take(d, "arrive"), relaxed = take(d, "relaxed");
+    take(d, "wait"), take(d, "release"), take(d, "acquire");
+    if (take(d, "aligned")) d->now.flags |= SIM_UNIFORM;
+    d->now.flow = SIM_WAIT, d->now.immediate = !relaxed;
+    d->now.run = arrive ? sim_cluster_arrive : sim_cluster_wait;
     return true;
 }
 
+// mapa: d = the address of a in the shared memory of the block of rank b.
+bool decode_mapa(Decoder *d) {
+    take(d, "shared::cluster");
+    SimType type = type_at(d, 0);
+    d->now.run = sim_mapa, d->now.type = (uint8_t)type;
+    TRY(next_write(d, type, &d->now.d) && next_read(d, type, &d->now.a));
+    return next_read(d, SIM_U32, &d->now.b);
+}
+
+bool decode_rank_of(Decoder *d) {
+    take(d, "shared::cluster");
+    SimType type = type_at(d, 0);
+    d->now.run = sim_rank_of, d->now.type = (uint8_t)type;
+    return next_write(d, SIM_U32, &d->now.d) && next_read(d, type, &d->now.a);
+}
+
+// setmaxnreg: n is the immediate.
+bool decode_registers(Decoder *d) {
+    bool more = take(d, "inc");
+    uint64_t *n = &d->now.immediate;
+    take(d, "dec"), take(d, "sync"), take(d, "aligned");
+    d->now.flow = SIM_WAIT, d->now.flags |= SIM_UNIFORM;
+    d->now.run = more ? sim_registers_more : sim_registers_fewer;
+    TRY(constant_operand(d, take_any(d), n));
+    if (!d->program->arch_a)
+        return decode_fail(d, d->statement->span, DIAG_UNSUPPORTED,
+                           "'%.*s' needs a target such as sm_90a", STR_ARG(d->statement->name));
+    if (*n >= 24 && *n <= 256 && *n % 8 == 0) return true;
+    return decode_fail(d, d->statement->span, DIAG_ARGUMENTS,
+                       "%llu registers: multiples of 8 from 24 to 256 are possible",
+                       (unsigned long long)*n);
+}
+
+// Proxies other than async need no fence here: they see the same memory.
 bool decode_fence(Decoder *d) {
+    static const SimFence kinds[] = {SIM_FENCE_MEMORY, SIM_FENCE_PROXY_ASYNC, SIM_FENCE_INIT,
+                                     SIM_FENCE_PRODUCT};
     SimScope scope = SIM_SCOPE_CTA;
     take_scope(d, &scope);
     d->now.immediate = scope;
-    bool proxy = false;
-    for (uint32_t n = 0; n < d->modifier_count; n++)
-        proxy |= str_starts(d->modifiers[n], STR("proxy")) ||
-                 str_starts(d->modifiers[n], STR("async")) ||
-                 str_starts(d->modifiers[n], STR("mbarrier_init"));
+    d->now.detail = &kinds[take(d, "async")           ? SIM_FENCE_PROXY_ASYNC
+                           : take(d, "proxy")         ? SIM_FENCE_MEMORY
+                           : take(d, "mbarrier_init") ? SIM_FENCE_INIT
+                                                      : SIM_FENCE_MEMORY];
+    d->now.run = take(d, "proxy") && !take(d, "async") ? sim_nothing : sim_fence;
     d->taken = UINT32_MAX;
-    d->now.run = proxy ? sim_proxy_fence : sim_fence;
     return true;
 }
 

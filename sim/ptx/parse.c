@@ -450,11 +450,17 @@ static bool parse_bounds(PtxParser *p, PtxFunction *f) {
             TRY(parse_triple(p, f->maxntid));
         } else if (str_equal(word, STR(".reqntid"))) {
             TRY(parse_triple(p, f->reqntid));
-        } else if (str_equal(word, STR(".noreturn"))) {
+        } else if (str_equal(word, STR(".reqnctapercluster"))) {
+            TRY(parse_triple(p, f->cluster));
+        } else if (str_equal(word, STR(".maxnreg"))) {
+            TRY(take_integer(p, &n));
+            f->maxnreg = (uint32_t)n;
+        } else if (str_equal(word, STR(".noreturn")) || str_equal(word, STR(".explicitcluster"))) {
             continue;
         } else if (str_equal(word, STR(".pragma"))) {
             TRY(skip_statement(p));
-        } else if (str_equal(word, STR(".minnctapersm")) || str_equal(word, STR(".maxnreg")) ||
+        } else if (str_equal(word, STR(".minnctapersm")) ||
+                   str_equal(word, STR(".maxclusterrank")) ||
                    str_equal(word, STR(".maxnctapersm"))) {
             TRY(take_integer(p, &n));
         } else {

@@ -112,7 +112,7 @@ typedef struct PtxFunction {
     bool entry, external;
     VEC(PtxVariable *) params, results;
     VEC(PtxStatement) statements;
-    uint32_t maxntid[3], reqntid[3];
+    uint32_t maxntid[3], reqntid[3], cluster[3], maxnreg;
     Span span;
 } PtxFunction;
 

@@ -8,14 +8,7 @@
 
 #include <cmocka.h>
 
-#include "tests/support/warp.h"
-
-typedef struct Control {
-    const char *wrong, *right;  // bodies
-    SimFindingKind kind;        // SIM_FINDING_KINDS: the launch fails
-    const char *text;           // part of the finding
-    uint32_t threads;
-} Control;
+#include "tests/support/control.h"
 
 // A: 64 rows of 128 bytes at 0, B: 8 rows at 8192, both with the swizzle of 128 bytes.
 #define TILE                                                                                   \
@@ -52,122 +45,83 @@ typedef struct Control {
         PRODUCT COMMIT WAIT OUT
 #define ONE_WARP(warp, ...) "shr.u32 %r20, %r63, 5; setp.eq.u32 %p1, %r20, " warp "; " __VA_ARGS__
 
-static const Control controls[] = {
+static const WarpControl controls[] = {
     // Generic writes that the async proxy reads.
     {TILE FILL BARRIER FENCE PRODUCT COMMIT WAIT OUT, READY FENCE PRODUCT COMMIT WAIT OUT,
-     SIM_FINDING_PROXY, "no fence.proxy.async", 128},
+     SIM_FINDING_PROXY, "no fence.proxy.async", 128, 1, 1},
     {TILE FILL BARRIER PROXY FENCE PRODUCT COMMIT WAIT OUT, READY FENCE PRODUCT COMMIT WAIT OUT,
-     SIM_FINDING_PROXY, "a write of thread", 128},
+     SIM_FINDING_PROXY, "a write of thread", 128, 1, 1},
     {TILE FILL PROXY FENCE PRODUCT COMMIT WAIT OUT, READY FENCE PRODUCT COMMIT WAIT OUT,
-     SIM_FINDING_RACE, "nothing orders them", 128},
-    {COPY(BARRIER), COPY(PROXY BARRIER), SIM_FINDING_PROXY, "no fence.proxy.async", 128},
+     SIM_FINDING_RACE, "nothing orders them", 128, 1, 1},
+    {COPY(BARRIER), COPY(PROXY BARRIER), SIM_FINDING_PROXY, "no fence.proxy.async", 128, 1, 1},
     {TILE FILL PROXY
      "cp.async.ca.shared.global [%r12+8192], [%rd61], 16; cp.async.wait_all;" BARRIER FENCE PRODUCT
          COMMIT WAIT OUT,
-     COPY(PROXY BARRIER), SIM_FINDING_PROXY, "no fence.proxy.async", 128},
+     COPY(PROXY BARRIER), SIM_FINDING_PROXY, "no fence.proxy.async", 128, 1, 1},
     // A value that nothing has written is a factor.
     {TILE PROXY BARRIER FENCE PRODUCT COMMIT WAIT OUT, READY FENCE PRODUCT COMMIT WAIT OUT,
-     SIM_FINDING_POISON, "stored to global", 128},
+     SIM_FINDING_POISON, "stored to global", 128, 1, 1},
     // wgmma.fence: before the first product; after other uses of the registers.
     {READY PRODUCT COMMIT WAIT OUT, READY FENCE PRODUCT COMMIT WAIT OUT, SIM_FINDING_FENCE,
-     "the first one", 128},
+     "the first one", 128, 1, 1},
     {READY FENCE PRODUCT COMMIT WAIT "mul.f32 %f1, %f1, 0f40000000;" PRODUCT COMMIT WAIT OUT,
      READY FENCE PRODUCT COMMIT WAIT "mul.f32 %f1, %f1, 0f40000000;" FENCE PRODUCT COMMIT WAIT OUT,
-     SIM_FINDING_FENCE, "another instruction used a register", 128},
+     SIM_FINDING_FENCE, "another instruction used a register", 128, 1, 1},
     {READY FENCE PRODUCT "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 " SUM
                          "%rd10, %rd11, 1, 1, 1, 0, 0;" COMMIT WAIT OUT,
-     READY FENCE PRODUCT PRODUCT COMMIT WAIT OUT, SIM_FINDING_FENCE, "another shape", 128},
+     READY FENCE PRODUCT PRODUCT COMMIT WAIT OUT, SIM_FINDING_FENCE, "another shape", 128, 1, 1},
     // The results before the wait.
     {READY FENCE PRODUCT COMMIT OUT WAIT, READY FENCE PRODUCT COMMIT WAIT OUT, SIM_FINDING_FLIGHT,
-     "reads a result", 128},
+     "reads a result", 128, 1, 1},
     {READY FENCE PRODUCT WAIT OUT, READY FENCE PRODUCT COMMIT WAIT OUT, SIM_FINDING_FLIGHT,
-     "reads a result", 128},
+     "reads a result", 128, 1, 1},
     {READY FENCE PRODUCT COMMIT "wgmma.wait_group.sync.aligned 1;" OUT,
-     READY FENCE PRODUCT COMMIT WAIT OUT, SIM_FINDING_FLIGHT, "reads a result", 128},
+     READY FENCE PRODUCT COMMIT WAIT OUT, SIM_FINDING_FLIGHT, "reads a result", 128, 1, 1},
     {READY FENCE PRODUCT COMMIT "mov.f32 %f3, 0f00000000;" WAIT OUT,
      READY FENCE PRODUCT COMMIT WAIT "mov.f32 %f3, 0f00000000;" OUT, SIM_FINDING_FLIGHT,
-     "writes a result", 128},
+     "writes a result", 128, 1, 1},
     // A in registers.
     {READY FROM_REGISTERS("%r20") COMMIT "mov.b32 %r20, 1;" WAIT OUT,
      READY FROM_REGISTERS("%r20") COMMIT "add.u32 %r21, %r20, 1;" WAIT "mov.b32 %r20, 1;" OUT,
-     SIM_FINDING_FLIGHT, "writes an operand", 128},
+     SIM_FINDING_FLIGHT, "writes an operand", 128, 1, 1},
     {READY FENCE "mov.b32 %r20, 0;" SHAPE SUM
                  "{%r20, %r20, %r20, %r20}, %rd11, 1, 1, 1, 0;" COMMIT WAIT OUT,
      READY FROM_REGISTERS("%r20") COMMIT WAIT OUT, SIM_FINDING_FENCE, "another instruction used",
-     128},
+     128, 1, 1},
     // The factors are written while a product is in flight.
     {READY FENCE PRODUCT COMMIT "st.shared.u32 [%r12], %r0;" WAIT OUT,
      READY FENCE PRODUCT COMMIT WAIT BARRIER "st.shared.u32 [%r12], %r0;" OUT, SIM_FINDING_RACE,
-     "a read in flight", 128},
+     "a read in flight", 128, 1, 1},
     {READY FENCE PRODUCT COMMIT WAIT "st.shared.u32 [%r12+8192], %r0;" OUT,
      READY FENCE PRODUCT COMMIT WAIT BARRIER "st.shared.u32 [%r12+8192], %r0;" OUT,
-     SIM_FINDING_RACE, "an asynchronous read of warp", 128},
+     SIM_FINDING_RACE, "an asynchronous read of warp", 128, 1, 1},
     {OTHERS("barrier.sync 0, 256;", ""), OTHERS("", "barrier.sync 0, 256;"), SIM_FINDING_RACE,
-     "a read in flight", 256},
+     "a read in flight", 256, 1, 1},
     // Descriptors.
     {READY "mov.u64 %rd10, 0x4000004000000008;" FENCE PRODUCT COMMIT WAIT OUT,
      READY "mov.u64 %rd10, 0x4000004000000002;" FENCE PRODUCT COMMIT WAIT OUT,
-     SIM_FINDING_ALIGNMENT, "middle of the swizzle's pattern", 128},
+     SIM_FINDING_ALIGNMENT, "middle of the swizzle's pattern", 128, 1, 1},
     {READY "mov.u64 %rd10, 0x4000004000000280;" FENCE PRODUCT COMMIT WAIT OUT,
-     READY FENCE PRODUCT COMMIT WAIT OUT, SIM_FINDING_BOUNDS, "the block has 10240 bytes", 128},
+     READY FENCE PRODUCT COMMIT WAIT OUT, SIM_FINDING_BOUNDS, "the block has 10240 bytes", 128, 1,
+     1},
     {READY ONE_WARP("2", "@%p1 add.u64 %rd10, %rd10, 2;") FENCE PRODUCT COMMIT WAIT OUT,
      READY ONE_WARP("7", "@%p1 add.u64 %rd10, %rd10, 2;") FENCE PRODUCT COMMIT WAIT OUT,
-     SIM_FINDING_KINDS, "another descriptor of A", 128},
+     SIM_FINDING_KINDS, "another descriptor of A", 128, 1, 1},
     {READY "setp.eq.u32 %p1, %r63, 5; @%p1 add.u64 %rd11, %rd11, 2;" FENCE PRODUCT COMMIT WAIT OUT,
-     READY FENCE PRODUCT COMMIT WAIT OUT, SIM_FINDING_KINDS, "in lane 5 of warp 0", 128},
+     READY FENCE PRODUCT COMMIT WAIT OUT, SIM_FINDING_KINDS, "in lane 5 of warp 0", 128, 1, 1},
     // All four warps, and whole warpgroups.
     {READY ONE_WARP("3", "@%p1 bra E;") FENCE PRODUCT COMMIT WAIT OUT "\nE:",
      READY ONE_WARP("4", "@%p1 bra E;") FENCE PRODUCT COMMIT WAIT OUT "\nE:", SIM_FINDING_KINDS,
-     "has ended without it", 128},
+     "has ended without it", 128, 1, 1},
     {READY ONE_WARP("1", "@%p1 bra L;") FENCE PRODUCT COMMIT
      "bra W;\nL:" FENCE PRODUCT PRODUCT COMMIT "\nW:" WAIT OUT,
-     READY FENCE PRODUCT COMMIT WAIT OUT, SIM_FINDING_KINDS, "executed another instruction", 128},
+     READY FENCE PRODUCT COMMIT WAIT OUT, SIM_FINDING_KINDS, "executed another instruction", 128, 1,
+     1},
 };
-
-static bool has_text(const Warp *w, const Control *c, const SimResult *r) {
-    bool found = c->kind == SIM_FINDING_KINDS && strstr(r->text, c->text);
-    for (size_t i = 0; i < w->findings->list.count; i++) {
-        const SimFinding *f = &w->findings->list.data[i];
-        found |= f->kind == c->kind && strstr(f->text.text, c->text);
-    }
-    return found;
-}
-
-static void run_wrong(const Control *c) {
-    Arena *arena = arena_create();
-    Warp w;
-    warp_open(&w, warp_kernel(arena, "sm_90a", c->wrong));
-    warp_watch(&w);
-    bool found = false;
-    uint64_t args[] = {warp_alloc(&w, c->threads * 16), warp_upload(&w, (uint32_t[4]){0}, 16)};
-    for (w.seed = 0; w.seed < 8; w.seed++) {
-        SimResult r = warp_run(&w, "k", 1, c->threads, 0, args, 2);
-        found |= has_text(&w, c, &r);
-    }
-    for (size_t i = 0; !found && i < w.findings->list.count; i++)
-        print_message("%.*s\n", STR_ARG(w.findings->list.data[i].text));
-    if (!found) fail_msg("not found: %s in %s", c->text, c->wrong);
-    warp_close(&w);
-    arena_destroy(arena);
-}
-
-static void run_right(const Control *c) {
-    Arena *arena = arena_create();
-    Warp w;
-    warp_open(&w, warp_kernel(arena, "sm_90a", c->right));
-    warp_watch(&w);
-    uint64_t args[] = {warp_alloc(&w, c->threads * 16), warp_upload(&w, (uint32_t[4]){0}, 16)};
-    for (w.seed = 0; w.seed < 8; w.seed++) warp_run_well(&w, "k", 1, c->threads, 0, args, 2);
-    warp_close(&w);
-    arena_destroy(arena);
-}
 
 static void test_controls(void **state) {
     (void)state;
-    for (size_t i = 0; i < sizeof controls / sizeof *controls; i++) {
-        run_wrong(&controls[i]);
-        run_right(&controls[i]);
-    }
+    warp_controls(controls, sizeof controls / sizeof *controls);
 }
 
 // Half of a warpgroup.

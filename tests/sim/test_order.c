@@ -22,7 +22,7 @@ static void atomic(Order *o, uint32_t warp) {
                    .lanes = 1,
                    .bytes = 4,
                    .address = address};
-    order_strong(o, &a);
+    order_strong(o, &a, warp);
 }
 
 // "The last program adds up": warp 1 stores and fences, all meet, warp 0 counts the block; a later
@@ -31,14 +31,15 @@ static bool last_block_saw(bool fences, bool hands_on) {
     static const uint32_t lanes[WARPS] = {1, 1};
     Arena *arena = arena_create();
     Order *o = order_create(arena);
-    order_begin_launch(o);
-    order_begin_block(o, 0, WARPS);
+    order_begin_launch(o, WARPS, 0);
+    order_begin_cluster(o, 0);
     Moment stored = {0, order_now(o, 1)[1], 1};
     if (fences) order_fence(o, 1, SIM_SCOPE_GPU);
-    const SimBarrierDone done = {0, 0, lanes, lanes, WARPS, hands_on};
-    order_barrier(o, &done);
+    const SimBarrierDone done = {
+        .arrived = lanes, .waited = lanes, .warp_count = WARPS, .hands_on = hands_on};
+    order_barrier(o, &done, 0, 0);
     atomic(o, 0);
-    order_begin_block(o, 1, WARPS);
+    order_begin_cluster(o, 1);
     atomic(o, 0);
     order_fence(o, 0, SIM_SCOPE_GPU);
     bool saw = order_saw(o, 0, stored);

@@ -90,6 +90,7 @@ SimResult warp_run(Warp *w, const char *name, uint32_t blocks, uint32_t threads,
                    .observer_count = w->observer_count,
                    .print = keep_text,
                    .user = w};
+    memcpy(l.cluster, w->cluster, sizeof l.cluster);
     if (w->grid[0]) memcpy(l.grid, w->grid, sizeof l.grid);
     if (w->block[0]) memcpy(l.block, w->block, sizeof l.block);
     return sim_run(&l);

@@ -25,7 +25,7 @@ typedef struct Warp {
     uint32_t observer_count;
     SimFindings *findings;
     uint64_t seed, step_limit;
-    uint32_t grid[3], block[3];
+    uint32_t grid[3], block[3], cluster[3];
     StrBuf printed;
 } Warp;
 

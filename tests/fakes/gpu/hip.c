@@ -55,6 +55,7 @@ GpuResult fake_fault(SimFaultKind fault) {
     switch (fault) {
     case SIM_FAULT_BOUNDS:
     case SIM_FAULT_READONLY:
+    case SIM_FAULT_GONE:
     case SIM_FAULT_ALIGN: return hipErrorIllegalAddress;
     case SIM_FAULT_ASSERT: return hipErrorAssert;
     case SIM_FAULT_TRAP:

@@ -1,0 +1,98 @@
+// Flights: accesses that happen at any time from their beginning to their end.
+#include "sim/observe/race.h"
+
+// The mbarrier at which the flight lands is used by the async proxy.
+static void use_mbarrier(Races *r, const SimFlight *f) {
+    SimAccess a = {.at = f->at,
+                   .space = SIM_SPACE_SHARED,
+                   .kind = SIM_ACCESS_MBARRIER,
+                   .order = SIM_ORDER_RELAXED,
+                   .scope = SIM_SCOPE_GPU,
+                   .mask = 1,
+                   .lanes = 1,
+                   .bytes = 8,
+                   .owner = f->mbarrier_owner,
+                   .address = &f->mbarrier};
+    race_meet(r, &a, true);
+}
+
+void race_flight_begin(void *state, const SimFlight *f) {
+    Races *r = state;
+    if (f->space == SIM_SPACE_SHARED)
+        shadow_make_flights(r->arena, &r->shared[f->owner], r->who_count);
+    for (uint32_t n = 0; n < f->span_count; n++) {
+        SimAccess a = {.at = f->at,
+                       .space = f->space,
+                       .kind = f->writes ? SIM_ACCESS_FLIGHT_WRITE : SIM_ACCESS_FLIGHT_READ,
+                       .mask = 1,
+                       .lanes = 1,
+                       .bytes = f->spans[n].bytes,
+                       .owner = f->owner,
+                       .address = &f->spans[n].address};
+        race_meet(r, &a, false);
+    }
+    if (f->lands) use_mbarrier(r, f);
+}
+
+// ---- Ends ----
+
+typedef struct Ending {
+    const Races *r;
+    const SimFlight *flight;
+    uint32_t who;   // the warp that began it
+    Moment moment;  // of the end
+} Ending;
+
+static void end_write(const Ending *e, RaceWrite *w) {
+    if (w->clock != SHADOW_FLIES || w->who != e->who) return;
+    w->clock = e->moment.clock, w->who = e->moment.who & 0xfff;
+}
+
+static void end_shared_read(const Ending *e, ShadowFlight *at) {
+    at->flying -= at->flying != 0;
+    at->clock = e->moment.clock;
+}
+
+static void end_global_read(const Ending *e, ShadowRead *readers) {
+    for (int n = 0; n < SHADOW_READERS; n++) {
+        if (readers[n].clock != SHADOW_FLIES || readers[n].who != e->who) continue;
+        readers[n].clock = e->moment.clock, readers[n].who = e->moment.who;
+    }
+}
+
+static void end_cells(const Ending *e, Shadow *s, uint64_t begin, uint64_t end) {
+    uint64_t cell = (begin - s->base) >> s->shift, stop = (end - s->base) >> s->shift;
+    for (; cell < stop; cell++) {
+        if (e->flight->writes)
+            end_write(e, &s->writes[cell]);
+        else if (s->flights)
+            end_shared_read(e, &s->flights[cell * e->r->who_count + e->who]);
+        else if (s->readers)
+            end_global_read(e, s->readers[cell]);
+    }
+}
+
+static void end_global(Races *r, const Ending *e, uint64_t begin, uint64_t end) {
+    while (begin < end) {
+        Shadow *s = race_page(r, begin);
+        uint64_t stop = s->base + RACE_PAGE < end ? s->base + RACE_PAGE : end;
+        end_cells(e, s, begin, stop);
+        begin = stop;
+    }
+}
+
+// The warp that began it knows of the end; or those do that see the mbarrier's phase complete.
+void race_flight_end(void *state, const SimFlight *f) {
+    Races *r = state;
+    uint32_t who = race_who(r, &f->at);
+    uint64_t key = race_mbarrier(f->mbarrier_owner, f->mbarrier);
+    Ending e = {r, f, who, {order_cluster(r->order), order_now(r->order, who)[who], who}};
+    if (f->lands) e.moment = order_land(r->order, key);
+    for (uint32_t n = 0; n < f->span_count; n++) {
+        uint64_t begin = f->spans[n].address, end = begin + f->spans[n].bytes;
+        if (f->space == SIM_SPACE_SHARED)
+            end_cells(&e, &r->shared[f->owner], begin, end);
+        else
+            end_global(r, &e, begin, end);
+    }
+}
