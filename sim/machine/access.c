@@ -52,6 +52,7 @@ static bool is_write(SimAccessKind kind) {
     case SIM_ACCESS_ASYNC_READ:
     case SIM_ACCESS_MBARRIER:
     case SIM_ACCESS_FLIGHT_READ:
+    case SIM_ACCESS_FLIGHT_LAND:
     case SIM_ACCESS_MATRIX_LOAD: return false;
     }
     return false;

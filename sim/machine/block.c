@@ -103,6 +103,7 @@ static void begin_warp(SimBlock *b, SimWarp *w) {
     w->spins = 0;
     w->force = false;
     memset(w->group, 0, sizeof w->group);
+    memset(w->bulk_group, 0, sizeof w->bulk_group);
 }
 
 static bool make_warp(SimBlock *b, SimWarp *w, uint32_t index) {

@@ -10,7 +10,7 @@
 #include "sim/machine/ops.h"
 #include "sim/machine/refuse.h"
 
-enum { IDLE_MAX = 256, NON_PORTABLE = 8, CLUSTERS_SINCE = 90 };
+enum { IDLE_MAX = 256, LINE_MOST = 160, NON_PORTABLE = 8, CLUSTERS_SINCE = 90 };
 
 // ---- Sizes ----
 
@@ -94,50 +94,64 @@ static bool force_barrier(SimBlock *b) {
     return false;
 }
 
-// ---- Deadlocks ----
+// ---- Deadlocks: the places where warps wait, each with the first warp there ----
 
-// Describes a warp that waits; its first fragment stands for it.
-static void describe(SimWarp *w, char *text, size_t size) {
+// The place where a warp waits; its first fragment stands for it.
+static const SimInstr *waits_at(const SimWarp *w) {
     const SimFragment *f = &w->fragments[0];
-    const SimInstr *i = &w->run->launch->kernel->code[f->pc];
     bool spins = f->state == SIM_RUNS && w->waits.instr;
-    if (spins)
-        sim_mbarrier_describe(w, text, size);
+    return spins ? w->waits.instr : &w->run->launch->kernel->code[f->pc];
+}
+
+// Does a warp before it wait at the same place?
+static bool is_told(const SimWarp *w) {
+    const SimRun *run = w->run;
+    for (uint32_t n = 0; n <= w->block->rank; n++)
+        for (uint32_t k = 0; k < run->blocks[n].warp_count; k++) {
+            const SimWarp *other = &run->blocks[n].warps[k];
+            if (other == w) return false;
+            if (other->fragment_count && waits_at(other) == waits_at(w)) return true;
+        }
+    return false;
+}
+
+static void describe(SimWarp *w, char *text, size_t size) {
+    const SimInstr *i = waits_at(w);
+    char place[32] = "";
+    if (w->run->block_count > 1)
+        snprintf(place, sizeof place, " of block %llu", (unsigned long long)w->block->linear);
+    if (w->fragments[0].state == SIM_RUNS && i == w->waits.instr)
+        sim_mbarrier_describe(w, place, text, size);
     else
-        snprintf(text, size,
-                 "lanes %08x of warp %u of block %llu wait at '%s' for threads that "
-                 "never arrive",
-                 (unsigned)f->mask, w->index, (unsigned long long)w->block->linear, i->name);
+        snprintf(text, size, "lanes %08x of warp %u%s wait at '%s'", (unsigned)w->fragments[0].mask,
+                 w->index, place, i->name);
 }
 
 static void tell_collective(SimWarp *w) {
-    const SimFragment *f = &w->fragments[0];
-    const SimInstr *i = &w->run->launch->kernel->code[f->pc];
-    if (f->state != SIM_COLLECTS || i->flow != SIM_COLLECT) return;
-    SimDiverged d = {sim_place(w, i), f->mask, w->live};
+    const SimInstr *i = waits_at(w);
+    if (w->fragments[0].state != SIM_COLLECTS || i->flow != SIM_COLLECT) return;
+    SimDiverged d = {sim_place(w, i), w->fragments[0].mask, w->live};
     SIM_TELL(w->run, diverged, &d);
 }
 
 static void deadlock(SimRun *run) {
     char text[SIM_TEXT_MAX] = {0};
+    size_t used = 0;
     SimWarp *first = NULL;
     for (uint32_t n = 0; n < run->block_count; n++)
         for (uint32_t k = 0; k < run->blocks[n].warp_count; k++) {
             SimWarp *w = &run->blocks[n].warps[k];
-            size_t used = strlen(text);
-            if (!w->fragment_count || used > SIM_TEXT_MAX / 2) continue;
-            if (!first) tell_collective(w);
-            snprintf(text + used, sizeof text - used, "%s", first ? "; " : "");
-            used = strlen(text);
+            if (!w->fragment_count || is_told(w) || used + LINE_MOST > sizeof text) continue;
+            if (first) memcpy(text + used, "; ", 2);
+            used += first ? 2 : 0;
             describe(w, text + used, sizeof text - used);
+            used = strlen(text);
             if (!first) first = w;
         }
     if (!first) return;
-    const SimFragment *f = &first->fragments[0];
-    const SimInstr *at = first->waits.instr && f->state == SIM_RUNS
-                             ? first->waits.instr
-                             : &run->launch->kernel->code[f->pc];
-    sim_fail(first, at, (SimFault){.kind = SIM_FAULT_DEADLOCK, .mask = f->mask},
+    tell_collective(first);
+    sim_fail(first, waits_at(first),
+             (SimFault){.kind = SIM_FAULT_DEADLOCK, .mask = first->fragments[0].mask},
              "block %llu cannot continue: %s", (unsigned long long)first->block->linear, text);
 }
 

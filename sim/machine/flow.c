@@ -1,5 +1,6 @@
 #include "sim/machine/flow.h"
 
+#include "sim/machine/bulk.h"
 #include "sim/machine/cluster.h"
 
 enum { PARTED_TURN = 32, SPINS_MAX = 64 };
@@ -107,6 +108,7 @@ static void leave(SimWarp *w, uint32_t index, uint32_t lanes) {
     w->live &= ~lanes;
     w->run->changes++;
     w->block->running -= !w->live;
+    if (!w->block->running) sim_bulk_block_ends(w, &w->run->launch->kernel->code[f->pc]);
     f->mask &= ~lanes;
     bool gone = !f->mask;
     f->pc++;

@@ -21,7 +21,7 @@
 #include "sim/machine/observer.h"
 #include "target/gpu.h"
 
-enum { SIM_THREADS_MAX = 1024, SIM_TEXT_MAX = 512 };
+enum { SIM_THREADS_MAX = 1024, SIM_TEXT_MAX = 768 };
 
 typedef struct SimLaunch {
     const SimKernel *kernel;

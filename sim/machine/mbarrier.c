@@ -282,13 +282,13 @@ void sim_mbarrier_test(SimWarp *w, const SimInstr *i) {
     w->spins += w->yield;
 }
 
-void sim_mbarrier_describe(const SimWarp *w, char *text, size_t size) {
+void sim_mbarrier_describe(const SimWarp *w, const char *place, char *text, size_t size) {
     const SimWaits *x = &w->waits;
     MbarrierState s = {0};
     if (object_at(w->block, x->address)) s = read_state(w->block, x->address);
     snprintf(text, size,
-             "warp %u waits by '%s' for the phase of parity %u of the mbarrier at byte %llu, where "
-             "%u of %u arrivals and %d bytes are missing",
-             w->index, x->instr->name, x->parity, (unsigned long long)x->address, s.pending,
-             s.expected, s.bytes);
+             "warp %u%s waits for the phase of parity %u of the mbarrier at byte %llu, where %u of "
+             "%u arrivals and %d bytes are missing",
+             w->index, place, x->parity, (unsigned long long)x->address, s.pending, s.expected,
+             s.bytes);
 }

@@ -15,7 +15,8 @@ void sim_mbarrier_complete(SimWarp *w, const SimInstr *i, SimBlock *block, uint3
                            uint32_t bytes);
 // Is there such an object? Else the launch has ended.
 bool sim_mbarrier_exists(SimWarp *w, const SimInstr *i, const SimBlock *block, uint64_t address);
-// Says which object the warp waits for, and what is missing there.
-void sim_mbarrier_describe(const SimWarp *w, char *text, size_t size);
+// Says which object the warp waits for, and what is missing there. `place`: follows the warp's
+// number.
+void sim_mbarrier_describe(const SimWarp *w, const char *place, char *text, size_t size);
 
 #endif

@@ -35,7 +35,8 @@ typedef enum SimAccessKind {
     SIM_ACCESS_MATRIX_STORE,
     SIM_ACCESS_MBARRIER,     // of an mbarrier, which is ordered by its own events
     SIM_ACCESS_FLIGHT_READ,  // of the async proxy, at any time of a flight (SimFlight)
-    SIM_ACCESS_FLIGHT_WRITE
+    SIM_ACCESS_FLIGHT_WRITE,
+    SIM_ACCESS_FLIGHT_LAND  // of the mbarrier where a flight ends
 } SimAccessKind;
 
 typedef enum SimOrder {
@@ -141,7 +142,9 @@ typedef struct SimArrival {
 
 typedef enum SimFence {
     SIM_FENCE_MEMORY,
-    SIM_FENCE_PROXY_ASYNC,  // between generic accesses and those of flights
+    SIM_FENCE_PROXY_ASYNC,   // between generic accesses and those of flights
+    SIM_FENCE_PROXY_SHARED,  // the same for shared memory only
+    SIM_FENCE_PROXY_GLOBAL,  // and for global memory only
     SIM_FENCE_INIT,    // between the init of mbarriers and their use by flights and other blocks
     SIM_FENCE_PRODUCT  // wgmma.fence: between uses of registers and products in flight
 } SimFence;
@@ -170,7 +173,8 @@ typedef struct SimFlight {
     uint32_t span_count;
     const int32_t *results, *sources;  // numbers of registers that it writes and reads
     uint32_t result_count, source_count;
-    bool adds;  // it reads the results' registers, too
+    bool adds;    // it reads the results' registers, too
+    bool atomic;  // its writes are reductions
     // Its end is an event of an mbarrier, in the shared memory of the block of that rank.
     bool lands;
     uint64_t mbarrier;

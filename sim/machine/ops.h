@@ -78,6 +78,7 @@ SimHandler sim_shfl, sim_vote_all, sim_vote_any, sim_vote_uni, sim_vote_ballot, 
     sim_trap, sim_cvta_from, sim_cvta_to, sim_isspacep, sim_clock, sim_yield, sim_print,
     sim_assert_fail;
 SimHandler sim_wgmma, sim_wgmma_fence, sim_wgmma_commit, sim_wgmma_wait;
+SimHandler sim_bulk, sim_bulk_commit, sim_bulk_wait;
 SimHandler sim_cluster_arrive, sim_cluster_wait, sim_mapa, sim_rank_of, sim_registers_more,
     sim_registers_fewer;
 SimHandler sim_mbarrier_update, sim_mbarrier_test;

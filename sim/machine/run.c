@@ -6,6 +6,7 @@
 
 #include "base/os/os.h"
 #include "base/status.h"
+#include "sim/machine/bulk.h"
 #include "sim/machine/cluster.h"
 #include "sim/machine/flow.h"
 #include "sim/machine/refuse.h"
@@ -75,8 +76,11 @@ static void run_cluster(SimRun *run) {
             moved |= b->running && run_turns(b);
             live |= b->running != 0;
         }
-        if (live && !run->stop && (!moved || sim_cluster_is_stuck(run))) sim_cluster_unblock(run);
+        sim_bulk_turn(run);
+        bool stuck = live && !run->stop && (!moved || sim_cluster_is_stuck(run));
+        if (stuck && !sim_bulk_land_all(run)) sim_cluster_unblock(run);
     }
+    sim_bulk_end(run);
     for (uint32_t n = 0; n < run->block_count && !run->stop; n++) sim_groups_end(&run->blocks[n]);
 }
 
@@ -181,6 +185,7 @@ typedef struct PtxOwnedRun {
 
 static void release_run(Owned *owned) {
     SimRun *run = ((PtxOwnedRun *)owned)->run;
+    sim_bulk_free(run);
     sim_blocks_free(run);
     free(run);
 }

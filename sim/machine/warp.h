@@ -140,10 +140,11 @@ struct SimWarp {
     uint32_t group[SIM_LANES];  // open cp.async group
     SimCopy *copies;            // starting at copy_first, in the order of issue
     uint32_t copy_first, copy_count, copy_capacity;
-    uint32_t registers;            // of each lane (setmaxnreg)
-    uint32_t arrived;              // lanes that have arrived at the cluster's barrier in this phase
-    uint32_t owing;                // lanes that have arrived and not waited
-    struct SimProducts *products;  // in flight (wgmma.h); NULL: there were none yet
+    uint32_t registers;  // of each lane (setmaxnreg)
+    uint32_t arrived;    // lanes that have arrived at the cluster's barrier in this phase
+    uint32_t owing;      // lanes that have arrived and not waited
+    uint32_t bulk_group[SIM_LANES];  // open group of bulk stores
+    struct SimProducts *products;    // in flight (wgmma.h); NULL: there were none yet
 };
 
 struct SimBlock {
@@ -173,6 +174,7 @@ struct SimRun {
     uint64_t changes;  // of anything that a warp may wait for
     SimBlock *blocks;  // of the cluster that runs
     uint32_t block_count, cluster[3];
+    struct SimBulks *bulks;  // copies in flight (bulk.h); NULL: there were none
 };
 
 SimPlace sim_place(const SimWarp *w, const SimInstr *i);

@@ -9,9 +9,9 @@ typedef uint32_t *Clock;
 
 // The clocks that go from warp to warp.
 typedef struct OrderClocks {
-    Clock strict, loose, far, proxied, inited;
+    Clock strict, loose, far, shared, global, inited;  // shared, global: by proxy fences
 } OrderClocks;
-enum { CLOCKS = 5 };
+enum { CLOCKS = 6 };
 
 // Clusters and how far each is known.
 typedef struct OrderSeen {
@@ -57,7 +57,8 @@ Order *order_create(Arena *arena) {
 static Clock new_clock(Order *o) { return arena_new(o->arena, uint32_t, o->count + 1); }
 
 static OrderClocks new_clocks(Order *o) {
-    return (OrderClocks){new_clock(o), new_clock(o), new_clock(o), new_clock(o), new_clock(o)};
+    return (OrderClocks){new_clock(o), new_clock(o), new_clock(o),
+                         new_clock(o), new_clock(o), new_clock(o)};
 }
 
 // `far` is the warp's at its last fence with GPU scope.
@@ -76,7 +77,7 @@ void order_begin_launch(Order *o, uint32_t warps, uint32_t agents) {
 
 static void clear(const Order *o, Clock c) { memset(c, 0, o->count * sizeof *c); }
 static void clear_all(const Order *o, const OrderClocks *c) {
-    const Clock all[CLOCKS] = {c->strict, c->loose, c->far, c->proxied, c->inited};
+    const Clock all[CLOCKS] = {c->strict, c->loose, c->far, c->shared, c->global, c->inited};
     for (int n = 0; n < CLOCKS; n++) clear(o, all[n]);
 }
 
@@ -97,11 +98,15 @@ const uint32_t *order_now(const Order *o, uint32_t who) { return o->now[who].str
 static void join(const Order *o, Clock to, const uint32_t *from) {
     for (uint32_t n = 0; n < o->count; n++) to[n] = from[n] > to[n] ? from[n] : to[n];
 }
+static void join_fenced(const Order *o, const OrderClocks *to, const OrderClocks *from) {
+    join(o, to->shared, from->shared);
+    join(o, to->global, from->global);
+    join(o, to->inited, from->inited);
+}
 static void join_all(const Order *o, const OrderClocks *to, const OrderClocks *from, bool far) {
     join(o, to->strict, from->strict);
     join(o, to->loose, from->loose);
-    join(o, to->proxied, from->proxied);
-    join(o, to->inited, from->inited);
+    join_fenced(o, to, from);
     if (far) join(o, to->far, from->far);
 }
 
@@ -186,8 +191,10 @@ void order_fence(Order *o, uint32_t w, SimScope scope) {
 }
 
 // Only the warp's own accesses are fenced: the manual's examples let each writer fence.
-void order_proxy_fence(Order *o, uint32_t w) {
-    o->now[w].proxied[w] = o->now[w].strict[w];
+void order_proxy_fence(Order *o, uint32_t w, bool shared, bool global) {
+    OrderClocks *now = &o->now[w];
+    if (shared) now->shared[w] = now->strict[w];
+    if (global) now->global[w] = now->strict[w];
     order_init_fence(o, w);
 }
 
@@ -222,8 +229,7 @@ static void read_place(Order *o, const OrderPlace *p, uint32_t w, bool acquires,
     const OrderClocks *now = &o->now[w];
     join(o, acquires ? now->strict : o->pending[w], p->clocks.strict);
     join(o, now->loose, p->clocks.loose);
-    join(o, now->proxied, p->clocks.proxied);
-    join(o, now->inited, p->clocks.inited);
+    join_fenced(o, now, &p->clocks);
     if (far) join_known(o, acquires ? &o->known : &o->pending_known, &p->others);
 }
 
@@ -233,8 +239,7 @@ static void write_place(Order *o, OrderPlace *p, uint32_t w, bool releases, bool
     join(o, p->clocks.strict, releases ? now->strict : o->fenced[w]);
     join(o, now->loose, now->strict);
     join(o, p->clocks.loose, now->loose);
-    join(o, p->clocks.proxied, now->proxied);
-    join(o, p->clocks.inited, now->inited);
+    join_fenced(o, &p->clocks, now);
     if (!far || !any(o, clock)) return;
     join(o, known_clock(o, &p->others, o->cluster), clock);
     join_known(o, &p->others, &o->known);
@@ -293,8 +298,9 @@ bool order_saw_loosely(const Order *o, uint32_t who, Moment m) {
     return clock && m.clock <= clock[m.who];
 }
 
-bool order_saw_proxied(const Order *o, uint32_t who, Moment m) {
-    return m.cluster != o->cluster || m.clock <= o->now[who].proxied[m.who];
+bool order_saw_proxied(const Order *o, uint32_t who, Moment m, bool global) {
+    const OrderClocks *now = &o->now[who];
+    return m.cluster != o->cluster || m.clock <= (global ? now->global : now->shared)[m.who];
 }
 
 bool order_saw_inited(const Order *o, uint32_t who, Moment m) {

@@ -39,7 +39,8 @@ uint64_t order_cluster(const Order *o);
 const uint32_t *order_now(const Order *o, uint32_t who);
 void order_tick(Order *o, uint32_t who);  // the warp's lanes synchronised
 void order_fence(Order *o, uint32_t who, SimScope scope);
-void order_proxy_fence(Order *o, uint32_t who);
+// A proxy fence for shared memory, global memory, or both.
+void order_proxy_fence(Order *o, uint32_t who, bool shared, bool global);
 void order_init_fence(Order *o, uint32_t who);
 // A barrier is named by any number. An arrival keeps the clocks for the barrier's completion.
 void order_arrive(Order *o, uint32_t who, uint64_t barrier);
@@ -58,7 +59,7 @@ bool order_saw(const Order *o, uint32_t who, Moment m);
 bool order_saw_loosely(const Order *o, uint32_t who, Moment m);
 // Does it know of it through a proxy fence, or a fence for mbarriers? Other clusters' accesses are
 // taken to have one.
-bool order_saw_proxied(const Order *o, uint32_t who, Moment m);
+bool order_saw_proxied(const Order *o, uint32_t who, Moment m, bool global);
 bool order_saw_inited(const Order *o, uint32_t who, Moment m);
 
 #endif

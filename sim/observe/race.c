@@ -80,7 +80,9 @@ static void fence(void *state, const SimPlace *at, uint64_t mask, SimFence kind,
     (void)mask;
     switch (kind) {
     case SIM_FENCE_MEMORY: order_fence(r->order, who, scope); return;
-    case SIM_FENCE_PROXY_ASYNC: order_proxy_fence(r->order, who); return;
+    case SIM_FENCE_PROXY_ASYNC: order_proxy_fence(r->order, who, true, true); return;
+    case SIM_FENCE_PROXY_SHARED: order_proxy_fence(r->order, who, true, false); return;
+    case SIM_FENCE_PROXY_GLOBAL: order_proxy_fence(r->order, who, false, true); return;
     case SIM_FENCE_INIT: order_init_fence(r->order, who); return;
     case SIM_FENCE_PRODUCT: return;  // of registers
     }
@@ -159,13 +161,16 @@ static bool same_value(const Races *r, const RaceTouch *t, const RaceWrite *last
 }
 
 static bool is_flight(uint8_t kind) {
-    return kind == SIM_ACCESS_FLIGHT_READ || kind == SIM_ACCESS_FLIGHT_WRITE;
+    return kind == SIM_ACCESS_FLIGHT_READ || kind == SIM_ACCESS_FLIGHT_WRITE ||
+           kind == SIM_ACCESS_FLIGHT_LAND;
 }
 
 // A write of the generic proxy before this access.
 static bool check_other_proxy(Races *r, const RaceTouch *t, uint32_t cell, const RaceWrite *last) {
     Moment m = {last->cluster, last->clock, last->who};
-    if (t->access->kind == SIM_ACCESS_MBARRIER) return race_check_init(r, t, cell, m, last->lane);
+    SimAccessKind kind = t->access->kind;
+    if (kind == SIM_ACCESS_MBARRIER || kind == SIM_ACCESS_FLIGHT_LAND)
+        return race_check_init(r, t, cell, m, last->lane);
     return race_check_proxy(r, t, cell, "a write", m, last->lane);
 }
 
@@ -298,7 +303,7 @@ static void touch_global(Races *r, RaceTouch *t, uint64_t begin, uint64_t end, b
 static bool is_read(SimAccessKind kind) {
     return kind == SIM_ACCESS_LOAD || kind == SIM_ACCESS_MATRIX_LOAD ||
            kind == SIM_ACCESS_ASYNC_READ || kind == SIM_ACCESS_MBARRIER ||
-           kind == SIM_ACCESS_FLIGHT_READ;
+           kind == SIM_ACCESS_FLIGHT_READ || kind == SIM_ACCESS_FLIGHT_LAND;
 }
 
 void race_meet(Races *r, const SimAccess *a, bool strong) {

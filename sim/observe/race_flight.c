@@ -5,7 +5,7 @@
 static void use_mbarrier(Races *r, const SimFlight *f) {
     SimAccess a = {.at = f->at,
                    .space = SIM_SPACE_SHARED,
-                   .kind = SIM_ACCESS_MBARRIER,
+                   .kind = SIM_ACCESS_FLIGHT_LAND,
                    .order = SIM_ORDER_RELAXED,
                    .scope = SIM_SCOPE_GPU,
                    .mask = 1,
@@ -29,7 +29,8 @@ void race_flight_begin(void *state, const SimFlight *f) {
                        .bytes = f->spans[n].bytes,
                        .owner = f->owner,
                        .address = &f->spans[n].address};
-        race_meet(r, &a, false);
+        if (f->atomic) a.order = SIM_ORDER_RELAXED, a.scope = SIM_SCOPE_GPU;
+        race_meet(r, &a, f->atomic);
     }
     if (f->lands) use_mbarrier(r, f);
 }

@@ -83,7 +83,8 @@ static bool tell_proxy(Races *r, const RaceTouch *t, uint32_t cell, const char *
 
 bool race_check_proxy(Races *r, const RaceTouch *t, uint32_t cell, const char *what, Moment other,
                       uint32_t lane) {
-    if (!t->async || order_saw_proxied(r->order, t->who, other)) return true;
+    bool global = t->access->space == SIM_SPACE_GLOBAL;
+    if (!t->async || order_saw_proxied(r->order, t->who, other, global)) return true;
     return tell_proxy(r, t, cell, what, other, lane, "fence.proxy.async");
 }
 

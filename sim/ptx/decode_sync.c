@@ -76,17 +76,21 @@ bool decode_registers(Decoder *d) {
 }
 
 // Proxies other than async need no fence here: they see the same memory.
+static SimFence fence_kind(Decoder *d) {
+    if (take(d, "mbarrier_init")) return SIM_FENCE_INIT;
+    if (!take(d, "async")) return SIM_FENCE_MEMORY;
+    if (take(d, "global")) return SIM_FENCE_PROXY_GLOBAL;
+    bool shared = take(d, "shared::cta") || take(d, "shared::cluster");
+    return shared ? SIM_FENCE_PROXY_SHARED : SIM_FENCE_PROXY_ASYNC;
+}
+
 bool decode_fence(Decoder *d) {
-    static const SimFence kinds[] = {SIM_FENCE_MEMORY, SIM_FENCE_PROXY_ASYNC, SIM_FENCE_INIT,
-                                     SIM_FENCE_PRODUCT};
     SimScope scope = SIM_SCOPE_CTA;
+    SimFence *kind = arena_new(d->arena, SimFence, 1);
     take_scope(d, &scope);
-    d->now.immediate = scope;
-    d->now.detail = &kinds[take(d, "async")           ? SIM_FENCE_PROXY_ASYNC
-                           : take(d, "proxy")         ? SIM_FENCE_MEMORY
-                           : take(d, "mbarrier_init") ? SIM_FENCE_INIT
-                                                      : SIM_FENCE_MEMORY];
-    d->now.run = take(d, "proxy") && !take(d, "async") ? sim_nothing : sim_fence;
+    *kind = fence_kind(d);
+    d->now.immediate = scope, d->now.detail = kind;
+    d->now.run = *kind == SIM_FENCE_MEMORY && take(d, "proxy") ? sim_nothing : sim_fence;
     d->taken = UINT32_MAX;
     return true;
 }

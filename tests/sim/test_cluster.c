@@ -107,7 +107,7 @@ static const WarpControl controls[] = {
     {OBJECT(ONE) "bar.sync 0;" ROLE("32") WAIT("W", "0") "bra E;\nO: bar.sync 1, 64;\nE:",
      OBJECT(ONE) "bar.sync 0;" ROLE("32") ARRIVE WAIT("W", "0") "bar.sync 1, 64; bra E;\nO: bar."
                                                                 "sync 1, 64;\nE:",
-     SIM_FINDING_KINDS, "; lanes ffffffff of warp 1 of block 0 wait at 'bar.sync'", 64, 1, 1},
+     SIM_FINDING_KINDS, "; lanes ffffffff of warp 1 wait at 'bar.sync'", 64, 1, 1},
     // An arrival does not publish later accesses.
     {PLACE ROLE("32") "bar.arrive 1, 64; st.shared.u32 [place], 7; bra E;\nO: bar.sync 1, 64; "
                       "ld.shared.u32 %r1, [place];\nE:",

@@ -22,8 +22,8 @@ static void test_refused(void **state) {
     (void)state;
     refused("frobnicate.b32 %r0, %r1;", "unknown instruction 'frobnicate.b32'");
     refused("add.strange.u32 %r0, %r1, %r2;", "modifier '.strange' is not supported");
-    refused("cp.async.bulk.prefetch.L2.global [%rd0], 16;",
-            "'cp.async.bulk.prefetch.L2.global' is not supported");
+    refused("cvt.pack.sat.u8.s32.b32 %r0, %r1, %r2, %r3;",
+            "'cvt.pack.sat.u8.s32.b32' is not supported");
     refused("mul.f16x3 %r0, %r1, %r2;", "has no type");
     refused("add.u32 %r0, %r1;", "too few operands");
     refused("add.u32 %r0, %r1, %r2, %r3;", "too many operands");

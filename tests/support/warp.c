@@ -76,6 +76,8 @@ SimResult warp_run(Warp *w, const char *name, uint32_t blocks, uint32_t threads,
     for (uint32_t i = 0; i < k->param_count && i < count; i++)
         memcpy(params + k->params[i].offset, &args[i],
                k->params[i].size < 8 ? k->params[i].size : 8);
+    for (uint32_t i = 0; i < k->param_count && i < 8; i++)
+        if (w->maps[i]) memcpy(params + k->params[i].offset, w->maps[i], sizeof *w->maps[i]);
     SimLaunch l = {.kernel = k,
                    .memory = w->memory,
                    .variables = w->variables,

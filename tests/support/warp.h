@@ -10,6 +10,7 @@
 #define TILEC_TESTS_SUPPORT_WARP_H
 
 #include "base/diag.h"
+#include "base/gpu_map.h"
 #include "sim/machine/machine.h"
 #include "sim/observe/observe.h"
 #include "sim/ptx/ptx.h"
@@ -25,6 +26,7 @@ typedef struct Warp {
     uint32_t observer_count;
     SimFindings *findings;
     uint64_t seed, step_limit;
+    const GpuMap *maps[8];  // by parameter: tensor maps
     uint32_t grid[3], block[3], cluster[3];
     StrBuf printed;
 } Warp;
