@@ -45,7 +45,8 @@ static int triple(Cli *cli, const char *option, uint32_t *to) {
 
 static int bad_arg(const Foreign *f, Str text, const char *why) {
     return cli_fail(f->cli, EXIT_USAGE, DIAG_USAGE,
-                    "i32:5, u64:7, f32:0.5, in:F.npy, out:F.npy:DTYPE:EXTENT…, inout:F.npy:G.npy",
+                    "i32:5, u64:7, f32:0.5, in:F.npy, out:F.npy:DTYPE:EXTENT…, inout:F.npy:G.npy, "
+                    "map:ARG:DIMS:BOX:SWIZZLE",
                     "--arg '%.*s': %s", STR_ARG(text), why);
 }
 
@@ -105,12 +106,100 @@ static int new_array(Foreign *f, Str text, Str rest) {
     return EXIT_FINE;
 }
 
+// ---- Tensor maps: map:ARG:DIMS:BOX:SWIZZLE, lists with commas, innermost first ----
+
+// Up to five numbers; -1: not a list of them.
+static int numbers(Str text, uint64_t *to) {
+    int count = 0;
+    while (text.size) {
+        if (count == GPU_MAP_RANK || !str_to_u64(str_cut(text, ',', &text), &to[count], NULL))
+            return -1;
+        count++;
+    }
+    return count;
+}
+
+// The array may be a later argument, so what is known of it follows (finish_map).
+static int map(Foreign *f, Str text, Str rest) {
+    GpuMapFacts *m = arena_new(f->cli->arena, GpuMapFacts, 1);
+    uint64_t array, box[GPU_MAP_RANK] = {0}, width;
+    Str which = str_cut(rest, ':', &rest), dims = str_cut(rest, ':', &rest);
+    Str boxes = str_cut(rest, ':', &rest);
+    if (!str_to_u64(which, &array, NULL) || !array || array > UINT32_MAX)
+        return bad_arg(f, text, "ARG is the number of an array among the arguments, from 1");
+    int rank = numbers(boxes, box);
+    if (rank < 1 || (dims.size && numbers(dims, m->dims) != rank))
+        return bad_arg(f, text, "DIMS and BOX are lists of as many numbers, one to five");
+    for (int d = 0; d < rank; d++)
+        m->box[d] = box[d] > UINT16_MAX ? UINT16_MAX : (uint32_t)box[d], m->steps[d] = 1;
+    bool known = str_to_u64(rest, &width, NULL);
+    m->swizzle = GPU_MAP_SWIZZLE_NONE;
+    while (known && m->swizzle < GPU_MAP_SWIZZLE_128 && gpu_map_swizzle_bytes(m->swizzle) != width)
+        m->swizzle++;
+    if (!known || gpu_map_swizzle_bytes(m->swizzle) != width)
+        return bad_arg(f, text, "SWIZZLE is 0, 32, 64 or 128");
+    m->rank = (uint32_t)rank;
+    SimForeignArg a = {.map = m, .array = (uint32_t)array - 1};
+    vec_push(f->cli->arena, &f->args, a);
+    vec_push(f->cli->arena, &f->arrays, (ForeignArray){0});
+    return EXIT_FINE;
+}
+
+static bool map_type(Dtype type, GpuMapType *to) {
+    static const struct {
+        Dtype type;
+        GpuMapType map;
+    } rows[] = {{DTYPE_F16, GPU_MAP_F16}, {DTYPE_BF16, GPU_MAP_BF16}, {DTYPE_F32, GPU_MAP_F32},
+                {DTYPE_F64, GPU_MAP_F64}, {DTYPE_I32, GPU_MAP_S32},   {DTYPE_I64, GPU_MAP_S64},
+                {DTYPE_U32, GPU_MAP_U32}, {DTYPE_U64, GPU_MAP_U64}};
+    for (size_t n = 0; n < sizeof rows / sizeof *rows; n++)
+        if (rows[n].type == type) return *to = rows[n].map, true;
+    *to = dtype_bits(type) == 16 ? GPU_MAP_U16 : GPU_MAP_U8;
+    return dtype_bits(type) == 8 || dtype_bits(type) == 16;
+}
+
+// The array's type and extents; its elements are dense.
+static int finish_map(Foreign *f, Str text, const SimForeignArg *a) {
+    GpuMapFacts *m = a->map;
+    if (a->array >= f->args.count || !f->args.data[a->array].is_buffer)
+        return bad_arg(f, text, "ARG is not an array");
+    const ForeignArray *array = &f->arrays.data[a->array];
+    if (!map_type(array->dtype, &m->type)) return bad_arg(f, text, "maps have no such type");
+    uint64_t count = 1, stride = gpu_map_type_bytes(m->type);
+    for (uint32_t d = 0; d < m->rank; d++) {
+        uint32_t rank = array->shape.rank;
+        if (!m->dims[0] && rank != m->rank)
+            return bad_arg(f, text, "the array has another number of dimensions: give DIMS");
+        if (!m->dims[d]) m->dims[d] = (uint64_t)array->shape.extent[rank - 1 - d];
+        if (d) m->strides[d - 1] = stride;
+        if (m->dims[d] && count > UINT64_MAX / m->dims[d]) return bad_arg(f, text, "too large");
+        count *= m->dims[d], stride *= m->dims[d];
+    }
+    if (count * gpu_map_type_bytes(m->type) <= f->args.data[a->array].size) return EXIT_FINE;
+    return bad_arg(f, text, "DIMS are larger than the array");
+}
+
+static int finish_maps(Foreign *f) {
+    int status = EXIT_FINE;
+    size_t n = 0;
+    for (size_t i = 0; i < f->cli->args.count && !status; i++) {
+        const CliArg *arg = &f->cli->args.data[i];
+        if (strcmp(arg->option->name, "arg")) continue;
+        const SimForeignArg *a = &f->args.data[n++];
+        if (a->map) status = finish_map(f, arg->value, a);
+    }
+    return status;
+}
+
+// ---- Arguments ----
+
 static int parse_arg(Foreign *f, Str text) {
     Str value, kind = str_cut(text, ':', &value);
     Dtype type;
     if (dtype_from_name(kind, &type) && dtype_bits(type) >= 8) return scalar(f, text, type, value);
     if (str_equal(kind, STR("in"))) return from_file(f, text, value, (Str){0});
     if (str_equal(kind, STR("out"))) return new_array(f, text, value);
+    if (str_equal(kind, STR("map"))) return map(f, text, value);
     if (!str_equal(kind, STR("inout"))) return bad_arg(f, text, "unknown kind");
     Str out, in = str_cut(value, ':', &out);
     return from_file(f, text, in, out);
@@ -159,6 +248,7 @@ static int parse(Foreign *f) {
     for (size_t i = 0; i < cli->args.count && !status; i++)
         if (!strcmp(cli->args.data[i].option->name, "arg"))
             status = parse_arg(f, cli->args.data[i].value);
+    if (!status) status = finish_maps(f);
     f->run.args = f->args.data, f->run.arg_count = (uint32_t)f->args.count;
     return status;
 }

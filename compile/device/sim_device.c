@@ -18,7 +18,7 @@
 #include "target/chip.h"
 #include "target/gpu_card.h"
 
-enum { WATCHERS = 5, COUNTERS = 3, STEP_LIMIT_SHIFT = 40 };
+enum { WATCHERS = 5, COUNTERS = 3, STEP_LIMIT_SHIFT = 40, CLUSTERS_FROM = 90, CLUSTER_MAX = 8 };
 
 typedef struct Device {
     OsMutex *lock;
@@ -421,6 +421,14 @@ static uint32_t more_shared(const SimKernel *k, const MetaVariant *v) {
     return v->shared_bytes > k->shared_bytes ? v->shared_bytes - k->shared_bytes : 0;
 }
 
+// The option `ctas` is a hint, as on the device `cuda`.
+static uint32_t programs_of_cluster(const Device *d, const RtLaunch *l) {
+    int ctas = l->meta->variants[l->variant].ctas;
+    bool possible = ctas > 1 && ctas <= CLUSTER_MAX && d->target.vendor == GPU_NVIDIA &&
+                    d->target.number >= CLUSTERS_FROM && l->grid[0] % ctas == 0;
+    return possible ? (uint32_t)ctas : 0;
+}
+
 static SimResult run_kernel(Arena *arena, tilec_device *device, const RtLaunch *l, uint64_t report,
                             SimFindings *findings) {
     const Device *d = device->state;
@@ -444,6 +452,7 @@ static SimResult run_kernel(Arena *arena, tilec_device *device, const RtLaunch *
                      .variables = m->variables,
                      .grid = {(uint32_t)l->grid[0], (uint32_t)l->grid[1], (uint32_t)l->grid[2]},
                      .block = {v->block[0], v->block[1], v->block[2]},
+                     .cluster = {programs_of_cluster(d, l), 1, 1},
                      .device = d->target,
                      .shared = more_shared(k, v),
                      .params = make_block(arena, l, report),
@@ -583,31 +592,57 @@ static const SimKernel *choose(const SimProgram *p, Str name, Diags *diags) {
     return NULL;
 }
 
-// The bytes of the parameters. Parameters without an argument (Triton's scratch pointers) are 0.
-static uint8_t *make_params(Arena *arena, const SimKernel *k, const SimForeign *f,
-                            SimMemory *memory, uint64_t *addresses, Diags *diags) {
-    uint8_t *params = arena_alloc(arena, k->param_bytes + 8);
-    if (f->arg_count > k->param_count) {
-        diag_error(diags, (Span){0}, DIAG_ARGUMENTS, "%u arguments for the %u parameters of '%.*s'",
-                   f->arg_count, k->param_count, STR_ARG(k->name));
-        return NULL;
-    }
+// Gives the buffers memory.
+static bool place_buffers(const SimForeign *f, SimMemory *memory, uint64_t *addresses,
+                          Diags *diags) {
     for (uint32_t i = 0; i < f->arg_count; i++) {
         const SimForeignArg *a = &f->args[i];
-        uint64_t bits = a->bits;
         char name[32];
         snprintf(name, sizeof name, "argument %u", i + 1);
-        if (a->is_buffer) {
-            if (!sim_memory_alloc(memory, a->size, name, &bits)) {
-                diag_error(diags, (Span){0}, DIAG_TOO_LARGE, "out of memory for argument %u",
-                           i + 1);
-                return NULL;
-            }
-            if (!a->undefined) sim_memory_write(memory, bits, a->data, a->size);
+        if (!a->is_buffer) continue;
+        if (!sim_memory_alloc(memory, a->size, name, &addresses[i])) {
+            diag_error(diags, (Span){0}, DIAG_TOO_LARGE, "out of memory for argument %u", i + 1);
+            return false;
         }
-        addresses[i] = bits;
-        uint32_t size = k->params[i].size;
-        memcpy(params + k->params[i].offset, &bits, size < 8 ? size : 8);
+        if (!a->undefined) sim_memory_write(memory, addresses[i], a->data, a->size);
+    }
+    return true;
+}
+
+static bool put_map(const SimForeignArg *a, uint32_t number, const SimParam *p, uint64_t address,
+                    uint8_t *to, Diags *diags) {
+    GpuMap map;
+    a->map->address = address;
+    const char *wrong = p->size < sizeof map ? "the parameter is smaller than 128 bytes"
+                                             : gpu_map_encode(a->map, &map);
+    if (wrong)
+        diag_error(diags, (Span){0}, DIAG_ARGUMENTS, "argument %u, a tensor map: %s", number,
+                   wrong);
+    else
+        memcpy(to, &map, sizeof map);
+    return !wrong;
+}
+
+// The bytes of the parameters. Parameters without an argument (Triton's scratch pointers) are 0.
+static uint8_t *make_params(Arena *arena, const SimKernel *k, const SimForeign *f,
+                            const uint64_t *addresses, Diags *diags) {
+    uint8_t *params = arena_alloc(arena, k->param_bytes + 8);
+    for (uint32_t i = 0; i < f->arg_count; i++) {
+        const SimForeignArg *a = &f->args[i];
+        if (i >= k->param_count && !a->is_buffer) {
+            diag_error(diags, (Span){0}, DIAG_ARGUMENTS,
+                       "%u arguments for the %u parameters of '%.*s'", f->arg_count, k->param_count,
+                       STR_ARG(k->name));
+            return NULL;
+        }
+        if (i >= k->param_count) continue;
+        const SimParam *p = &k->params[i];
+        uint8_t *to = params + p->offset;
+        uint64_t bits = a->is_buffer ? addresses[i] : a->bits;
+        if (!a->map)
+            memcpy(to, &bits, p->size < 8 ? p->size : 8);
+        else if (!put_map(a, i + 1, p, addresses[a->array], to, diags))
+            return NULL;
     }
     return params;
 }
@@ -622,7 +657,8 @@ static bool run_in(Arena *arena, SimForeign *f, const SimProgram *p, GpuTarget t
         diag_error(diags, (Span){0}, DIAG_TOO_LARGE, "out of memory for the text's variables");
         return false;
     }
-    uint8_t *params = make_params(arena, k, f, memory, addresses, diags);
+    if (!place_buffers(f, memory, addresses, diags)) return false;
+    uint8_t *params = make_params(arena, k, f, addresses, diags);
     if (!params) return false;
     SimFindings *findings = sim_findings_create(arena);
     Counters counters;

@@ -12,6 +12,7 @@
 #define TILEC_COMPILE_DEVICE_SIM_DEVICE_H
 
 #include "base/diag.h"
+#include "base/gpu_map.h"
 #include "runtime/device.h"
 
 extern const RtDeviceApi sim_device_api;
@@ -33,6 +34,7 @@ typedef struct SimTally {
 void sim_device_tally(tilec_device *device, SimTally *tally);
 
 // ---- Code from anywhere: one launch with arguments in order ----
+// Buffers may follow the parameters' arguments: those that only maps name.
 
 typedef struct SimForeignArg {
     bool is_buffer;
@@ -40,6 +42,10 @@ typedef struct SimForeignArg {
     uint8_t *data;  // a buffer: read before the launch, and written after it
     uint64_t size;
     bool undefined;  // its contents before the launch count as never written
+    // A tensor map of the buffer that argument `array` is, from 0; its address is filled in. NULL:
+    // no map.
+    GpuMapFacts *map;
+    uint32_t array;
 } SimForeignArg;
 typedef struct SimForeign {
     Str path, text, kernel, arch;  // empty if the text has only one kernel

@@ -34,8 +34,8 @@ static uint64_t special_value(const SimBlock *b, const SimWarp *w, SimSpecial s,
     case SIM_LANEID: return l;
     case SIM_WARPID: return w->index;
     case SIM_NWARPID: return b->warp_count;
-    case SIM_SMID: return 0;
-    case SIM_NSMID: return 1;
+    case SIM_SMID: return b->linear % SIM_MULTIPROCESSORS;
+    case SIM_NSMID: return SIM_MULTIPROCESSORS;
     case SIM_GRIDID: return 1;
     case SIM_LANEMASK_EQ: return bit;
     case SIM_LANEMASK_LE: return bit | (bit - 1);

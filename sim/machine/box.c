@@ -92,6 +92,12 @@ static void add_row(const Box *b, uint64_t base, uint32_t row, bool outside) {
     }
 }
 
+uint64_t sim_box_bytes(const GpuMapFacts *m) {
+    uint64_t bytes = gpu_map_type_bytes(m->type);
+    for (uint32_t d = 0; d < m->rank; d++) bytes *= (m->box[d] + m->steps[d] - 1) / m->steps[d];
+    return bytes;
+}
+
 void sim_box_pieces(SimBulk *bulk, const GpuMapFacts *m, const int32_t *coordinates,
                     uint32_t shared) {
     Box b = {bulk,

@@ -213,7 +213,7 @@ static bool in_memory(const SimBulk *b) {
         const SimPiece *p = &b->pieces[n];
         uint8_t *bits;
         uint64_t at;
-        if (p->shared + p->bytes > b->block->shared_bytes) {
+        if ((uint64_t)p->shared + p->bytes > b->block->shared_bytes) {
             fail_at(b, SIM_FAULT_BOUNDS, SIM_SPACE_SHARED, p->shared, p->bytes,
                     "it leaves the block's shared memory");
             return false;

@@ -65,6 +65,8 @@ typedef struct SimBulkOp {
     SimOperand size, blocks;  // bytes of a range, mask of blocks
 } SimBulkOp;
 
+// Bytes of a box in shared memory.
+uint64_t sim_box_bytes(const GpuMapFacts *map);
 // The pieces of a box at the coordinates, for shared memory from `shared` on.
 void sim_box_pieces(SimBulk *bulk, const GpuMapFacts *map, const int32_t *coordinates,
                     uint32_t shared);

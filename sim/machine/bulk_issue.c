@@ -48,6 +48,8 @@ static bool find_pieces(SimWarp *w, const SimInstr *i, uint32_t l, SimBulk *b, u
         GpuMapFacts map;
         int32_t at[GPU_MAP_RANK];
         TRY(sim_map_read(w, i, address, op->rank, &map));
+        if (sim_box_bytes(&map) > b->block->shared_bytes)
+            return wrong(w, i, l, SIM_FAULT_BOUNDS, shared, "the box leaves the shared memory");
         for (uint32_t d = 0; d < op->rank; d++) at[d] = SIM_REG(w, op->coordinates[d], LaneS32)[l];
         sim_box_pieces(b, &map, at, shared);
         if (op->reduces) b->type = sim_map_type(map.type);

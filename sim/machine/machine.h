@@ -21,7 +21,8 @@
 #include "sim/machine/observer.h"
 #include "target/gpu.h"
 
-enum { SIM_THREADS_MAX = 1024, SIM_TEXT_MAX = 768 };
+// The device has several multiprocessors, so that programs that loop over tiles do loop.
+enum { SIM_THREADS_MAX = 1024, SIM_TEXT_MAX = 768, SIM_MULTIPROCESSORS = 4 };
 
 typedef struct SimLaunch {
     const SimKernel *kernel;

@@ -121,7 +121,7 @@ static inline bool in_order(const Races *r, const RaceTouch *t, const RaceWrite 
     uint32_t w = t->who;
     if (!last->clock) return true;
     if (last->clock == SHADOW_FLIES) return false;
-    if (last->cluster != order_cluster(r->order) || last->who != w)
+    if (last->cluster != t->cluster || last->who != w)
         return order_saw(r->order, w, (Moment){last->cluster, last->clock, last->who});
     bool same =
         last->lane == t->writer || last->lane == RACE_WHOLE_WARP || t->writer == RACE_WHOLE_WARP;
@@ -130,10 +130,11 @@ static inline bool in_order(const Races *r, const RaceTouch *t, const RaceWrite 
 
 // Are the two warps of one block?
 static bool same_block(const Races *r, const RaceTouch *t, uint64_t cluster, uint32_t who) {
-    return cluster == order_cluster(r->order) && who / r->facts.warps == t->who / r->facts.warps;
+    return cluster == t->cluster && who / r->facts.warps == t->who / r->facts.warps;
 }
 
 static bool both_strong(const Races *r, const RaceTouch *t, const RaceWrite *last) {
+    if (t->strength == WEAK || last->strength == WEAK) return false;
     Strength least = same_block(r, t, last->cluster, last->who) ? STRONG_IN_BLOCK : STRONG;
     return t->strength >= least && last->strength >= least;
 }
@@ -165,10 +166,11 @@ static bool is_flight(uint8_t kind) {
            kind == SIM_ACCESS_FLIGHT_LAND;
 }
 
-// A write of the generic proxy before this access.
-static bool check_other_proxy(Races *r, const RaceTouch *t, uint32_t cell, const RaceWrite *last) {
+// The write is ordered before this access, but may be of another proxy.
+static bool check_fenced(Races *r, const RaceTouch *t, uint32_t cell, const RaceWrite *last) {
     Moment m = {last->cluster, last->clock, last->who};
     SimAccessKind kind = t->access->kind;
+    if (!last->clock || is_flight(last->kind)) return true;
     if (kind == SIM_ACCESS_MBARRIER || kind == SIM_ACCESS_FLIGHT_LAND)
         return race_check_init(r, t, cell, m, last->lane);
     return race_check_proxy(r, t, cell, "a write", m, last->lane);
@@ -176,11 +178,11 @@ static bool check_other_proxy(Races *r, const RaceTouch *t, uint32_t cell, const
 
 static bool check_write(Races *r, const RaceTouch *t, uint32_t cell) {
     const RaceWrite *last = &t->shadow->writes[cell];
-    Moment m = {last->cluster, last->clock, last->who};
     if (in_order(r, t, last) || both_strong(r, t, last) || same_value(r, t, last, cell))
-        return !last->clock || is_flight(last->kind) || check_other_proxy(r, t, cell, last);
+        return !t->proxied || check_fenced(r, t, cell, last);
     bool copy = last->kind == SIM_ACCESS_ASYNC_START || last->clock == SHADOW_FLIES;
-    race_found(r, t, cell, copy ? "a copy in flight" : "a write", m, last->lane);
+    race_found(r, t, cell, copy ? "a copy in flight" : "a write",
+               (Moment){last->cluster, last->clock, last->who}, last->lane);
     return false;
 }
 
@@ -190,7 +192,7 @@ static bool check_own_reads(Races *r, const RaceTouch *t, uint32_t cell) {
     uint32_t w = t->who;
     if (last->turn != t->turn || last->who != w || last->lane == t->writer) return true;
     if (last->lane == RACE_WHOLE_WARP || t->writer == RACE_WHOLE_WARP) return true;
-    race_found(r, t, cell, "a read", (Moment){order_cluster(r->order), t->now[w], w},
+    race_found(r, t, cell, "a read", (Moment){t->cluster, t->now[w], w},
                last->lane == RACE_SEVERAL ? RACE_WHOLE_WARP : last->lane);
     return false;
 }
@@ -207,37 +209,40 @@ static void remember_reader(const RaceTouch *t, uint32_t cell) {
 
 // Reads in flight, and those that ended, of the async proxy.
 static bool check_flights(Races *r, const RaceTouch *t, uint32_t cell) {
-    const ShadowFlight *all = t->shadow->flights;
-    for (uint32_t w = 0; all && w < r->who_count; w++) {
-        const ShadowFlight *f = &all[(size_t)cell * r->who_count + w];
-        if (!f->flying && f->clock <= t->now[w]) continue;
-        uint32_t clock = f->flying ? SHADOW_FLIES : f->clock;
-        race_found(r, t, cell, f->flying ? "a read in flight" : "an asynchronous read",
-                   (Moment){order_cluster(r->order), clock, w}, RACE_WHOLE_WARP);
+    const ShadowFlight *all = &t->shadow->flights[(size_t)cell * r->who_count];
+    for (uint32_t w = 0; w < r->who_count; w++) {
+        if (!all[w].flying && all[w].clock <= t->now[w]) continue;
+        uint32_t clock = all[w].flying ? SHADOW_FLIES : all[w].clock;
+        race_found(r, t, cell, all[w].flying ? "a read in flight" : "an asynchronous read",
+                   (Moment){t->cluster, clock, w}, RACE_WHOLE_WARP);
         return false;
     }
     return true;
 }
 
-static void check_reads(Races *r, const RaceTouch *t, uint32_t cell) {
-    const Shadow *s = t->shadow;
-    if (s->own && !check_own_reads(r, t, cell)) return;
-    if (!check_flights(r, t, cell)) return;
-    for (uint32_t w = 0; s->clocks && w < r->who_count; w++) {
-        Moment m = {order_cluster(r->order), s->clocks[(size_t)cell * r->who_count + w], w};
-        if (m.clock <= t->now[w] || w == t->who) {
-            if (m.clock && !race_check_proxy(r, t, cell, "a read", m, RACE_WHOLE_WARP)) return;
-            continue;
+// Reads of shared memory by each warp.
+static void check_warps(Races *r, const RaceTouch *t, uint32_t cell) {
+    const uint32_t *clocks = &t->shadow->clocks[(size_t)cell * r->who_count];
+    for (uint32_t w = 0; w < r->who_count; w++) {
+        Moment m = {t->cluster, clocks[w], w};
+        if (clocks[w] > t->now[w] && w != t->who) {
+            race_found(r, t, cell, "a read", m, RACE_WHOLE_WARP);
+            return;
         }
-        race_found(r, t, cell, "a read", m, RACE_WHOLE_WARP);
-        return;
+        if (t->async && clocks[w] && !race_check_proxy(r, t, cell, "a read", m, RACE_WHOLE_WARP))
+            return;
     }
-    for (uint32_t n = 0; s->readers && n < SHADOW_READERS; n++) {
-        const ShadowRead *last = &s->readers[cell][n];
-        bool mine = last->cluster == order_cluster(r->order) && last->who == t->who;
-        if (!last->clock || (mine && last->clock != SHADOW_FLIES)) continue;
+}
+
+// The last reads of global memory.
+static void check_readers(Races *r, const RaceTouch *t, uint32_t cell) {
+    for (uint32_t n = 0; n < SHADOW_READERS; n++) {
+        const ShadowRead *last = &t->shadow->readers[cell][n];
         Moment m = {last->cluster, last->clock, last->who};
-        if (last->clock != SHADOW_FLIES && order_saw(r->order, t->who, m)) {
+        bool flies = last->clock == SHADOW_FLIES;
+        bool mine = last->cluster == t->cluster && last->who == t->who && !flies;
+        if (!last->clock || (mine && !t->async)) continue;
+        if (mine || (!flies && order_saw(r->order, t->who, m))) {
             if (!race_check_proxy(r, t, cell, "a read", m, RACE_WHOLE_WARP)) return;
             continue;
         }
@@ -246,12 +251,22 @@ static void check_reads(Races *r, const RaceTouch *t, uint32_t cell) {
     }
 }
 
+static void check_reads(Races *r, const RaceTouch *t, uint32_t cell) {
+    const Shadow *s = t->shadow;
+    if (s->own && !check_own_reads(r, t, cell)) return;
+    if (s->flights && !check_flights(r, t, cell)) return;
+    if (s->clocks)
+        check_warps(r, t, cell);
+    else
+        check_readers(r, t, cell);
+}
+
 static void write_cell(Races *r, const RaceTouch *t, uint32_t cell) {
     const SimAccess *a = t->access;
     RaceWrite *last = &t->shadow->writes[cell];
     uint32_t w = t->who;
     if (check_write(r, t, cell)) check_reads(r, t, cell);
-    *last = (RaceWrite){.cluster = order_cluster(r->order),
+    *last = (RaceWrite){.cluster = t->cluster,
                         .clock = t->async ? SHADOW_FLIES : t->now[w],
                         .who = w & 0xfff,
                         .lane = (uint8_t)t->writer,
@@ -273,9 +288,8 @@ static void read_cell(Races *r, const RaceTouch *t, uint32_t cell) {
         return;
     }
     ShadowRead *readers = t->shadow->readers[cell];
-    if (readers[0].who != w || readers[0].cluster != order_cluster(r->order))
-        readers[1] = readers[0];
-    readers[0] = (ShadowRead){order_cluster(r->order), t->async ? SHADOW_FLIES : t->now[w], w};
+    if (readers[0].who != w || readers[0].cluster != t->cluster) readers[1] = readers[0];
+    readers[0] = (ShadowRead){t->cluster, t->async ? SHADOW_FLIES : t->now[w], w};
 }
 
 // The part of a lane's bytes that is in one shadow.
@@ -317,7 +331,9 @@ void race_meet(Races *r, const SimAccess *a, bool strong) {
                                                            : STRONG_IN_BLOCK,
                    .who = who,
                    .now = order_now(r->order, who),
+                   .cluster = order_cluster(r->order),
                    .async = is_flight((uint8_t)a->kind),
+                   .proxied = is_flight((uint8_t)a->kind) || a->kind == SIM_ACCESS_MBARRIER,
                    .shadow = &r->shared[a->space == SIM_SPACE_SHARED ? a->owner : 0]};
     t.turn = t.now[who] + r->collectives[who];
     for (uint32_t l = 0; l < a->lanes; l++) {

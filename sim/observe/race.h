@@ -39,8 +39,10 @@ typedef struct RaceTouch {
     uint32_t lane;    // the lane that makes it
     uint32_t writer;  // the lane, or RACE_WHOLE_WARP
     uint32_t who;
+    uint64_t cluster;  // that runs
     Strength strength;
     bool async;           // of a flight
+    bool proxied;         // the access must be fenced from others': of a flight, or an mbarrier
     const uint32_t *now;  // clock of its warp
     uint32_t turn;        // incremented whenever the warp's lanes synchronise
     Shadow *shadow;

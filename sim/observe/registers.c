@@ -30,28 +30,6 @@ static RegisterWarp *warp_of(const Registers *r, const SimPlace *at) {
     return &r->warps[at->rank * r->warps_in_block + at->warp];
 }
 
-static void launch_begin(void *state, const SimLaunchFacts *f) {
-    Registers *r = state;
-    r->asked = false, r->count = f->kernel->register_count;
-    for (uint32_t n = 0; n < f->kernel->code_count; n++)
-        r->asked |= (f->kernel->code[n].flags & SIM_FLIES) != 0;
-    uint32_t warps = f->ranks * f->warps;
-    r->warps_in_block = f->warps;
-    r->warps = arena_new(r->arena, RegisterWarp, warps + 1);
-    for (uint32_t w = 0; r->asked && w < warps; w++)
-        r->warps[w].uses = arena_new(r->arena, RegisterUse, r->count + 1);
-}
-
-static void block_begin(void *state, uint64_t block, uint32_t rank) {
-    Registers *r = state;
-    (void)block;
-    for (uint32_t w = 0; w < r->warps_in_block && r->asked; w++) {
-        RegisterWarp *warp = &r->warps[rank * r->warps_in_block + w];
-        warp->fences = 1;
-        memset(warp->uses, 0, r->count * sizeof *warp->uses);
-    }
-}
-
 static void found(Registers *r, const SimPlace *at, const char *does) {
     sim_findings_add(r->findings, SIM_FINDING_FLIGHT, at,
                      "'%s' %s a product in flight: wgmma.wait_group must come first (warp %u, "
@@ -120,6 +98,29 @@ static void flight_end(void *state, const SimFlight *f) {
     RegisterUse *uses = warp_of(r, &f->at)->uses;
     for (uint32_t n = 0; n < f->source_count; n++) uses[f->sources[n]].sources--;
     for (uint32_t n = 0; n < f->result_count; n++) uses[f->results[n]].results--;
+}
+
+static void launch_begin(void *state, const SimLaunchFacts *f) {
+    Registers *r = state;
+    r->asked = false, r->count = f->kernel->register_count;
+    for (uint32_t n = 0; n < f->kernel->code_count; n++)
+        r->asked |= (f->kernel->code[n].flags & SIM_FLIES) != 0;
+    uint32_t warps = f->ranks * f->warps;
+    r->observer.step = r->asked ? step : NULL;
+    r->warps_in_block = f->warps;
+    r->warps = arena_new(r->arena, RegisterWarp, warps + 1);
+    for (uint32_t w = 0; r->asked && w < warps; w++)
+        r->warps[w].uses = arena_new(r->arena, RegisterUse, r->count + 1);
+}
+
+static void block_begin(void *state, uint64_t block, uint32_t rank) {
+    Registers *r = state;
+    (void)block;
+    for (uint32_t w = 0; w < r->warps_in_block && r->asked; w++) {
+        RegisterWarp *warp = &r->warps[rank * r->warps_in_block + w];
+        warp->fences = 1;
+        memset(warp->uses, 0, r->count * sizeof *warp->uses);
+    }
 }
 
 const SimObserver *sim_observe_registers(Arena *arena, SimFindings *f) {

@@ -468,6 +468,37 @@ static void run_knows_its_devices(void **state) {
     "add.u32 %r3, %r3, %r2;\nst.shared.u32 [%r3], %r1;\n"
 #define RUN_PTX "--device sim:sm_80 --grid 1 --block 32"
 
+// Tensor maps of arrays, which may follow the parameters.
+#define MAPPED                                                                           \
+    ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .align 64 " \
+    ".b8 m[128])\n{\nret;\n}\n"
+#define RUN_MAPPED "tilec run m.ptx --device sim:sm_90 --grid 1 --block 32 "
+
+static void maps_are_checked(void **state) {
+    Tool *t = *state;
+    tool_file(t, "m.ptx", text_of(MAPPED));
+    tool_run(t, 0, RUN_MAPPED "--arg map:2::8,4:0 --arg out:y.npy:f32:4:8");
+    tool_run(t, 0, RUN_MAPPED "--arg map:2:16,2:16,1:32 --arg out:y.npy:u16:4:8");
+    static const struct {
+        const char *map, *error;
+        int status;
+    } rows[] = {{"0::8,4:0", "ARG is the number of an array", 2},
+                {"1::8,4:0", "ARG is not an array", 2},
+                {"3::8,4:0", "ARG is not an array", 2},
+                {"2::8:0", "another number of dimensions", 2},
+                {"2:8:8,4:0", "lists of as many numbers", 2},
+                {"2::8,x:0", "lists of as many numbers", 2},
+                {"2::8,4:16", "SWIZZLE is 0, 32, 64 or 128", 2},
+                {"2::8,4", "SWIZZLE is 0, 32, 64 or 128", 2},
+                {"2:8,5:8,4:0", "DIMS are larger than the array", 2},
+                {"2::7,4:0", "a multiple of 16 bytes in dimension 0", 1},
+                {"2::8,257:0", "1 to 256 elements", 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        tool_fails(t, rows[i].status, rows[i].error,
+                   RUN_MAPPED "--arg map:%s --arg out:y.npy:f32:4:8", rows[i].map);
+    tool_fails(t, 1, "2 arguments for the 1 parameters", RUN_MAPPED "--arg i32:5 --arg i32:5");
+}
+
 static void foreign_code_is_checked(void **state) {
     Tool *t = *state;
     tool_file(t, "k.ptx", text_of(PTX("8.0", "sm_80", EXTERN, STORES)));
@@ -756,6 +787,7 @@ int main(void) {
         cmocka_unit_test(run_sanitizes),
         cmocka_unit_test(run_knows_its_devices),
         cmocka_unit_test(foreign_code_is_checked),
+        cmocka_unit_test(maps_are_checked),
         cmocka_unit_test(shared_memory_has_an_end),
         cmocka_unit_test(emit_prints_forms),
         cmocka_unit_test(emit_follows_tune_lines),
