@@ -12,8 +12,8 @@
 #define TILEC_COMPILE_DEVICE_SIM_DEVICE_H
 
 #include "base/diag.h"
-#include "base/gpu_map.h"
 #include "runtime/device.h"
+#include "target/gpu_map.h"
 
 extern const RtDeviceApi sim_device_api;
 

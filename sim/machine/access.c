@@ -1,7 +1,7 @@
 // Maps lanes' addresses to host memory, for every instruction that accesses memory.
 #include <string.h>
 
-#include "sim/machine/cluster.h"
+#include "sim/machine/hopper/cluster.h"
 #include "sim/machine/refuse.h"
 #include "sim/machine/warp.h"
 

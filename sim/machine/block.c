@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/machine/cluster.h"
-#include "sim/machine/wgmma.h"
+#include "sim/machine/hopper/cluster.h"
+#include "sim/machine/hopper/wgmma.h"
 
 // ---- Registers before a block begins ----
 

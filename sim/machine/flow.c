@@ -1,7 +1,7 @@
 #include "sim/machine/flow.h"
 
-#include "sim/machine/bulk.h"
-#include "sim/machine/cluster.h"
+#include "sim/machine/hopper/bulk.h"
+#include "sim/machine/hopper/cluster.h"
 
 enum { PARTED_TURN = 32, SPINS_MAX = 64 };
 

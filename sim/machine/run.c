@@ -6,11 +6,11 @@
 
 #include "base/os/os.h"
 #include "base/status.h"
-#include "sim/machine/bulk.h"
-#include "sim/machine/cluster.h"
 #include "sim/machine/flow.h"
+#include "sim/machine/hopper/bulk.h"
+#include "sim/machine/hopper/cluster.h"
+#include "sim/machine/hopper/wgmma.h"
 #include "sim/machine/refuse.h"
-#include "sim/machine/wgmma.h"
 #include "target/chip.h"
 
 enum { TURN = 4096, SEEDED_TURN = 48 };

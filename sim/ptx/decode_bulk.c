@@ -1,5 +1,5 @@
 // cp.async.bulk, cp.async.bulk.tensor and their reductions; groups of them.
-#include "sim/machine/bulk.h"
+#include "sim/machine/hopper/bulk.h"
 #include "sim/ptx/decode.h"
 
 static bool unsupported(Decoder *d) {

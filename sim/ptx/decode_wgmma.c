@@ -1,7 +1,7 @@
 // wgmma.*: instructions of a warpgroup.
 #include <stdio.h>
 
-#include "sim/machine/wgmma.h"
+#include "sim/machine/hopper/wgmma.h"
 #include "sim/ptx/decode.h"
 
 static bool for_this_target(Decoder *d) {

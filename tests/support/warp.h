@@ -10,10 +10,10 @@
 #define TILEC_TESTS_SUPPORT_WARP_H
 
 #include "base/diag.h"
-#include "base/gpu_map.h"
 #include "sim/machine/machine.h"
 #include "sim/observe/observe.h"
 #include "sim/ptx/ptx.h"
+#include "target/gpu_map.h"
 
 typedef struct Warp {
     Arena *arena;

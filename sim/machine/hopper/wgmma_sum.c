@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "sim/machine/fragment.h"
+#include "sim/machine/hopper/wgmma.h"
 #include "sim/machine/product.h"
-#include "sim/machine/wgmma.h"
 
 typedef uint8_t Lines[8][SIM_FACTOR_BYTES];
 

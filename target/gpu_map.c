@@ -1,4 +1,4 @@
-#include "base/gpu_map.h"
+#include "target/gpu_map.h"
 
 #include <string.h>
 

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 
 #include "base/status.h"
-#include "sim/machine/bulk.h"
-#include "sim/machine/cluster.h"
-#include "sim/machine/mbarrier.h"
+#include "sim/machine/hopper/bulk.h"
+#include "sim/machine/hopper/cluster.h"
+#include "sim/machine/hopper/mbarrier.h"
 #include "sim/machine/ops.h"
 
 enum { UNIT = 16, BOX_ALIGN = 128 };

@@ -8,11 +8,11 @@
 // Ownership: SimRun's; freed with it.
 //
 //     sim_bulk_turn(run);   // lands what is due
-#ifndef TILEC_SIM_MACHINE_BULK_H
-#define TILEC_SIM_MACHINE_BULK_H
+#ifndef TILEC_SIM_MACHINE_HOPPER_BULK_H
+#define TILEC_SIM_MACHINE_HOPPER_BULK_H
 
-#include "base/gpu_map.h"
 #include "sim/machine/warp.h"
+#include "target/gpu_map.h"
 
 typedef struct SimPiece {
     uint64_t global;  // address

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/os/os.h"
-#include "sim/machine/bulk.h"
+#include "sim/machine/hopper/bulk.h"
 
 enum { UNIT = 16 };
 

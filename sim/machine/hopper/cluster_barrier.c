@@ -1,7 +1,7 @@
 // barrier.cluster.arrive and .wait; addresses in other blocks (mapa).
 #include <string.h>
 
-#include "sim/machine/cluster.h"
+#include "sim/machine/hopper/cluster.h"
 #include "sim/machine/ops.h"
 
 static bool all_arrived(const SimRun *run) {

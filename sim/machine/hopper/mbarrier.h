@@ -5,8 +5,8 @@
 // Ownership: the block's list is freed with it.
 //
 //     sim_mbarrier_complete(w, i, block, address, bytes);   // a copy has landed
-#ifndef TILEC_SIM_MACHINE_MBARRIER_H
-#define TILEC_SIM_MACHINE_MBARRIER_H
+#ifndef TILEC_SIM_MACHINE_HOPPER_MBARRIER_H
+#define TILEC_SIM_MACHINE_HOPPER_MBARRIER_H
 
 #include "sim/machine/warp.h"
 

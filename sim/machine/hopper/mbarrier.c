@@ -3,7 +3,7 @@
 // The format of the 8 bytes is our own: from bit 0 the phase (1 bit), pending arrivals (20),
 // arrivals of a phase (20), pending bytes (23, signed). A phase is complete when no arrival and no
 // byte is pending; then the next begins. Bytes may arrive before they are expected.
-#include "sim/machine/mbarrier.h"
+#include "sim/machine/hopper/mbarrier.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #include "base/os/os.h"
 #include "base/status.h"
-#include "sim/machine/cluster.h"
+#include "sim/machine/hopper/cluster.h"
 #include "sim/machine/ops.h"
 
 enum { COUNT_MOST = (1 << 20) - 1, SPURIOUS = 8 };

@@ -10,8 +10,8 @@
 //
 //     SimDescriptor d = sim_descriptor(bits);
 //     uint32_t at = sim_descriptor_chunk(&d, false, 9, 1);   // bytes 16 to 31 of row 9
-#ifndef TILEC_SIM_MACHINE_WGMMA_H
-#define TILEC_SIM_MACHINE_WGMMA_H
+#ifndef TILEC_SIM_MACHINE_HOPPER_WGMMA_H
+#define TILEC_SIM_MACHINE_HOPPER_WGMMA_H
 
 #include "sim/machine/warp.h"
 

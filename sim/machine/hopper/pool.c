@@ -1,7 +1,7 @@
 // setmaxnreg: registers that warps hand to each other through their block's pool.
-#include "sim/machine/cluster.h"
+#include "sim/machine/hopper/cluster.h"
+#include "sim/machine/hopper/wgmma.h"
 #include "sim/machine/ops.h"
-#include "sim/machine/wgmma.h"
 
 enum { REGISTERS = 65536, REGISTERS_MOST = 256, STEP = 8 };
 

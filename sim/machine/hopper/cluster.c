@@ -1,12 +1,12 @@
 // Clusters: their sizes, the barrier of a cluster, and blocks that wait for each other.
-#include "sim/machine/cluster.h"
+#include "sim/machine/hopper/cluster.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/status.h"
 #include "sim/machine/flow.h"
-#include "sim/machine/mbarrier.h"
+#include "sim/machine/hopper/mbarrier.h"
 #include "sim/machine/ops.h"
 #include "sim/machine/refuse.h"
 

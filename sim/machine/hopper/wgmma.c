@@ -1,5 +1,5 @@
 // wgmma.fence, mma_async, commit_group, wait_group: products in flight.
-#include "sim/machine/wgmma.h"
+#include "sim/machine/hopper/wgmma.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // Reductions of bulk copies: element by element, in global memory.
 #include <string.h>
 
-#include "sim/machine/bulk.h"
+#include "sim/machine/hopper/bulk.h"
 #include "sim/machine/number/number.h"
 
 SimType sim_map_type(GpuMapType type) {

@@ -7,8 +7,8 @@
 //
 //     if (!sim_blocks_make(run)) os_out_of_memory();
 //     sim_cluster_begin(run, 0);
-#ifndef TILEC_SIM_MACHINE_CLUSTER_H
-#define TILEC_SIM_MACHINE_CLUSTER_H
+#ifndef TILEC_SIM_MACHINE_HOPPER_CLUSTER_H
+#define TILEC_SIM_MACHINE_HOPPER_CLUSTER_H
 
 #include "sim/machine/warp.h"
 

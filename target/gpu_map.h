@@ -11,8 +11,8 @@
 //                      .strides = {2 * k}, .box = {64, 128}, .steps = {1, 1},
 //                      .swizzle = GPU_MAP_SWIZZLE_128};
 //     const char *wrong = gpu_map_encode(&f, &map);   // NULL: done
-#ifndef TILEC_BASE_GPU_MAP_H
-#define TILEC_BASE_GPU_MAP_H
+#ifndef TILEC_TARGET_GPU_MAP_H
+#define TILEC_TARGET_GPU_MAP_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,12 +1,12 @@
 // Bulk copies in flight: how they land, and what observers hear.
-#include "sim/machine/bulk.h"
+#include "sim/machine/hopper/bulk.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/os/os.h"
-#include "sim/machine/cluster.h"
-#include "sim/machine/mbarrier.h"
+#include "sim/machine/hopper/cluster.h"
+#include "sim/machine/hopper/mbarrier.h"
 
 // ---- What observers hear ----
 

@@ -5,7 +5,7 @@
 //     K-major   ((8, n), 2) : ((W, stride), 1)                  no swizzle: ((1, stride), leading)
 //     MN-major  ((W, n), (8, k)) : ((1, leading), (W, stride))  no swizzle: the two are swapped
 // The swizzle exchanges units by bits of their address: unit ^= row of the pattern of 8 rows.
-#include "sim/machine/wgmma.h"
+#include "sim/machine/hopper/wgmma.h"
 
 enum { NO_SWIZZLE = 16, PATTERN_ROWS = 8, FIELD = 0x3fff };
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/os/os.h"
-#include "sim/machine/wgmma.h"
+#include "sim/machine/hopper/wgmma.h"
 
 static SimWarpgroup *group_of(SimWarp *w) { return &w->block->groups[w->index / SIM_GROUP_WARPS]; }
 
