@@ -1,6 +1,9 @@
-// The contract between compiled GPU kernels and the runtime: the report.
+// The contract between compiled GPU kernels and the runtime: parameters, the report.
 //
-// A kernel's parameters are the packed argument block (runtime/meta.h), followed by a GpuTail.
+// A kernel's parameters are the packed argument block (runtime/meta.h), followed by a GpuTail. If
+// the kernel uses tensor maps, they come next, each GPU_MAP_BYTES long, from the next multiple of
+// GPU_MAP_ALIGN on; the parameter is aligned to GPU_MAP_ALIGN then. On NVIDIA's devices a map has
+// the driver's bytes, on simulated ones it is a GpuSimMap.
 //
 // Asserts: several launches may share a report. The first launch with a failed assert claims it
 // (`launch`) and stores the extents of its grid. A program ends with its first failed assert, so
@@ -23,10 +26,12 @@
 #ifndef TILEC_BASE_GPU_ABI_H
 #define TILEC_BASE_GPU_ABI_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
-    GPU_ABI_VERSION = 1,  // version of this layout and of the argument block; archives name theirs
+    GPU_ABI_VERSION = 2,  // version of this layout and of the argument block; archives name theirs
+    GPU_ABI_PLAIN = 1,    // version of code without maps, which older runtimes run, too
     GPU_PIECES = 3,
     GPU_PIECE_BITS = 16,
     GPU_LANE_BITS = 20  // a failure is lane | site << GPU_LANE_BITS
@@ -44,6 +49,56 @@ typedef struct GpuTail {
     uint64_t report;  // its address; 0: the kernel has neither asserts nor prints
     uint64_t launch;  // not 0; different for each launch that shares a report
 } GpuTail;
+
+enum {
+    GPU_MAPS = 8,  // the most of one kernel
+    GPU_MAP_BYTES = 128,
+    GPU_MAP_ALIGN = 64,
+    GPU_MAP_RANK = 5,
+    GPU_MAP_BOX = 256,  // the most elements of a box along one dimension
+    GPU_MAP_UNIT = 16,  // bytes: addresses, strides and rows of boxes are multiples of it
+    GPU_PARAMS = 4096   // the most bytes of a kernel's parameters on NVIDIA's devices
+};
+#define GPU_MAP_EXTENT (INT64_C(1) << 32)  // the most elements of a view along one dimension
+#define GPU_MAP_STRIDE (INT64_C(1) << 40)  // strides are less than this many bytes
+
+static inline bool gpu_map_swizzle(uint32_t bytes) {
+    return bytes == 0 || bytes == 32 || bytes == 64 || bytes == 128;
+}
+static inline bool gpu_map_promotion(uint32_t bytes) {
+    return bytes == 0 || bytes == 64 || bytes == 128 || bytes == 256;
+}
+// Where the maps begin, after an argument block of this size.
+static inline uint32_t gpu_maps_offset(uint32_t block) {
+    uint32_t end = block + (uint32_t)sizeof(GpuTail);
+    return (end + GPU_MAP_ALIGN - 1) / GPU_MAP_ALIGN * GPU_MAP_ALIGN;
+}
+// The size of a kernel's parameters.
+static inline uint32_t gpu_params_size(uint32_t block, uint32_t maps) {
+    return maps ? gpu_maps_offset(block) + maps * GPU_MAP_BYTES : block + (uint32_t)sizeof(GpuTail);
+}
+
+// A map on simulated devices. Lists are innermost first. Elements outside of the view read as
+// `fill` says, and are not written.
+#define GPU_SIM_MAP_TAG UINT64_C(0x70616d2d63656c74)  // "tlec-map"
+enum { GPU_SIM_MAP_VERSION = 1, GPU_SIM_MAP_ZERO = 0, GPU_SIM_MAP_NAN = 1 };
+typedef struct GpuSimMap {
+    uint64_t tag;
+    uint64_t address;                    // of element 0
+    uint64_t dims[GPU_MAP_RANK];         // elements of the view
+    uint64_t strides[GPU_MAP_RANK - 1];  // bytes, of dimension 1 and so on; elements of dimension 0
+                                         // are contiguous
+    uint16_t box[GPU_MAP_RANK];          // elements
+    uint16_t promotion;                  // bytes that L2 fetches at once
+    uint8_t steps[GPU_MAP_RANK];         // a box takes each element of this multiple; 1: all
+    uint8_t version;
+    uint8_t dtype;  // Dtype
+    uint8_t rank;
+    uint8_t swizzle;  // bytes
+    uint8_t fill;
+    uint8_t rest[18];  // 0
+} GpuSimMap;
+_Static_assert(sizeof(GpuSimMap) == GPU_MAP_BYTES, "as long as the driver's");
 
 typedef struct GpuRecord {
     uint32_t site;

@@ -216,6 +216,7 @@ static void clone_facts(IrFunc *made, const IrFunc *f) {
     for (size_t i = 0; i < f->results.count; i++) {
         vec_push(arena, &made->results, f->results.data[i]);
     }
+    for (size_t i = 0; i < f->maps.count; i++) vec_push(arena, &made->maps, f->maps.data[i]);
 }
 
 IrFunc *ir_func_clone(const IrFunc *f, Symbol name) {

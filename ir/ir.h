@@ -146,6 +146,17 @@ typedef struct IrBinding {
     int64_t value;
 } IrBinding;
 
+// A tensor map: a view as the hardware copies boxes of it. The kernel takes it as a parameter
+// (base/gpu_abi.h). The dimensions of a map are those of the view, listed innermost first.
+typedef struct IrMap {
+    uint32_t param;                  // the view
+    uint8_t rank;                    // the view's
+    uint8_t axes[IR_MAX_VIEW_RANK];  // dimensions of the view; the first is its last one
+    uint32_t box[IR_MAX_VIEW_RANK];  // elements of a box along each of them
+    uint8_t swizzle;                 // bytes: 0, 32, 64, 128
+    uint16_t promotion;              // bytes that L2 fetches at once: 0, 64, 128, 256
+} IrMap;
+
 typedef enum IrSectionKind { IR_REQUIRES, IR_GRID, IR_BODY } IrSectionKind;
 typedef struct IrSection {
     IrSectionKind kind;
@@ -174,6 +185,7 @@ struct IrFunc {
     int lanes;  // of a warp, if the machine's warps do not have 32 of them; 0: 32
     int group;  // programs of dimension 0 that run one after the other before the next dimension;
                 // 0: no grouping
+    VEC(IrMap) maps;     // kernels: in the order of the parameters that they are
     VEC(IrNests) nests;  // of ops
     uint32_t value_count;
     uint32_t op_count;

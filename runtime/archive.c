@@ -44,7 +44,7 @@ static const char *check_head(const uint8_t *head, uint64_t size) {
     uint64_t format = number_at(head + ARCHIVE_AT_FORMAT, 4);
     if (!has_check(head, ARCHIVE_AT_CHECK, head + ARCHIVE_AT_CHECK))
         return "its header is damaged; rebuild it";
-    if (format != ARCHIVE_FORMAT)
+    if (format < 1 || format > ARCHIVE_FORMAT)
         return "its format is unknown to this version; rebuild it with the version of "
                "tilec that is linked";
     if (number_at(head + ARCHIVE_AT_SIZE, 8) != size) return "it is cut off; rebuild it";

@@ -187,9 +187,10 @@ static tilec_status check_archive(const tilec_device *device, const Archive *arc
     if (interface_number && interface_number != archive->interface_number)
         return other_header(c, archive, interface_number);
     if (!has_target(place, archive)) return no_target_of(device, archive, place);
-    uint32_t found = device->api->gpu ? archive->gpu_abi : archive->data->cpu_abi;
-    uint32_t known = device->api->gpu ? GPU_ABI_VERSION : CPU_ABI_VERSION;
-    return found == known ? TILEC_OK : other_version(c, archive, found, known);
+    bool gpu = device->api->gpu != NULL;
+    uint32_t found = gpu ? archive->gpu_abi : archive->data->cpu_abi;
+    uint32_t known = gpu ? GPU_ABI_VERSION : CPU_ABI_VERSION, oldest = gpu ? 1 : known;
+    return found >= oldest && found <= known ? TILEC_OK : other_version(c, archive, found, known);
 }
 
 static void read_targets(tilec_library *l) {

@@ -140,6 +140,30 @@ static void cpu_json(Json *j, const MetaVariant *v) {
     json_close(j, ']');
 }
 
+static void map_json(Json *j, const MetaKernel *meta, const MetaMap *map) {
+    static const char *const fills[] = {"zero", "nan"};
+    json_open(j, '{');
+    json_key(j, "argument"), json_str(j, meta->args[map->arg].name);
+    json_key(j, "type"), json_str(j, str(dtype_name(map->dtype)));
+    json_key(j, "axes"), json_open(j, '[');
+    for (uint32_t d = 0; d < map->rank; d++) json_uint(j, map->axes[d]);
+    json_close(j, ']');
+    json_key(j, "box"), json_open(j, '[');
+    for (uint32_t d = 0; d < map->rank; d++) json_uint(j, map->box[d]);
+    json_close(j, ']');
+    json_key(j, "swizzle"), json_uint(j, map->swizzle);
+    json_key(j, "promotion"), json_uint(j, map->promotion);
+    json_key(j, "fill"), json_str(j, str(fills[map->fill]));
+    json_close(j, '}');
+}
+
+static void maps_json(Json *j, const MetaKernel *meta, const MetaVariant *v) {
+    if (!v->map_count) return;
+    json_key(j, "maps"), json_open(j, '[');
+    for (uint32_t i = 0; i < v->map_count; i++) map_json(j, meta, &v->maps[i]);
+    json_close(j, ']');
+}
+
 static void variant_json(Json *j, const MetaKernel *meta, const MetaVariant *v) {
     json_open(j, '{');
     json_key(j, "entry"), json_str(j, v->entry);
@@ -148,6 +172,7 @@ static void variant_json(Json *j, const MetaKernel *meta, const MetaVariant *v) 
     json_close(j, ']');
     json_key(j, "shared"), json_uint(j, v->shared_bytes);
     cpu_json(j, v);
+    maps_json(j, meta, v);
     json_key(j, "options"), json_open(j, '{');
     for (uint32_t i = 0; i < v->option_count; i++)
         json_key(j, v->options[i].name), json_int(j, v->options[i].value);

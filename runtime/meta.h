@@ -81,6 +81,18 @@ typedef struct MetaOption {
     int value;
 } MetaOption;
 
+// A tensor map that the launcher makes from a view and hands to the kernel (base/gpu_abi.h).
+typedef enum MetaFill { META_FILL_ZERO, META_FILL_NAN } MetaFill;
+typedef struct MetaMap {
+    uint32_t arg;                 // the view
+    uint32_t rank;                // the view's
+    Dtype dtype;                  // of an element of a box; as wide as the view's
+    uint8_t axes[META_MAX_RANK];  // dimensions of the view, innermost first
+    uint16_t box[META_MAX_RANK];  // elements along each of them
+    uint32_t swizzle, promotion;  // bytes
+    MetaFill fill;                // what is read outside of the view
+} MetaMap;
+
 typedef struct MetaVariant {
     Str entry;
     LaunchCode code;
@@ -102,6 +114,8 @@ typedef struct MetaVariant {
                              // number
     uint32_t site_count;
     const MetaSite *sites;
+    uint32_t map_count;  // of variants with FACT_MAPPED
+    const MetaMap *maps;
 } MetaVariant;
 
 typedef struct MetaKernel {

@@ -1,5 +1,6 @@
 #include "runtime/meta_wire.h"
 
+#include "base/gpu_abi.h"
 #include "runtime/launch.h"
 
 // ---- Writing ----
@@ -48,6 +49,29 @@ void meta_write_site(const MetaSite *s, StrBuf *out) {
     }
 }
 
+void meta_write_map(const MetaMap *m, StrBuf *out) {
+    wire_put_number(out, m->arg);
+    wire_put_number(out, m->rank);
+    wire_put_number(out, m->dtype);
+    for (uint32_t d = 0; d < m->rank; d++) wire_put_number(out, m->axes[d]);
+    for (uint32_t d = 0; d < m->rank; d++) wire_put_number(out, m->box[d]);
+    wire_put_number(out, m->swizzle);
+    wire_put_number(out, m->promotion);
+    wire_put_number(out, m->fill);
+}
+
+// Fields of format 2.
+static void write_newer(const MetaVariant *v, StrBuf *out) {
+    wire_put_number(out, v->map_count);
+    for (uint32_t i = 0; i < v->map_count; i++) meta_write_map(&v->maps[i], out);
+}
+
+bool meta_is_newer(const MetaKernel *meta) {
+    for (uint32_t i = 0; i < meta->variant_count; i++)
+        if (meta->variants[i].facts & FACT_MAPPED) return true;
+    return false;
+}
+
 static void write_lists(const MetaVariant *v, StrBuf *out) {
     wire_put_number(out, v->requires_count);
     for (uint32_t i = 0; i < v->requires_count; i++) {
@@ -83,6 +107,7 @@ static void write_variant(const MetaVariant *v, StrBuf *out) {
     wire_put_number(out, v->scratch_bytes);
     wire_put_number(out, v->chunk);
     write_lists(v, out);
+    if (v->facts & FACT_MAPPED) write_newer(v, out);
 }
 
 void meta_write(const MetaKernel *meta, StrBuf *out) {
@@ -196,9 +221,38 @@ static void read_options(WireReader *r, Arena *arena, MetaVariant *v) {
     v->options = list;
 }
 
-static void read_variant(WireReader *r, Arena *arena, uint32_t args, MetaVariant *v) {
+void meta_read_map(WireReader *r, MetaMap *m) {
+    m->arg = wire_below(r, LAUNCH_MAX_ARGS);
+    m->rank = wire_below(r, META_MAX_RANK + 1);
+    m->dtype = (Dtype)wire_below(r, DTYPES);
+    for (uint32_t d = 0; d < m->rank; d++) m->axes[d] = (uint8_t)wire_below(r, m->rank);
+    for (uint32_t d = 0; d < m->rank; d++) m->box[d] = (uint16_t)wire_below(r, GPU_MAP_BOX + 1);
+    m->swizzle = number32(r);
+    m->promotion = number32(r);
+    m->fill = (MetaFill)wire_below(r, META_FILL_NAN + 1);
+    if (!gpu_map_swizzle(m->swizzle) || !gpu_map_promotion(m->promotion)) r->failed = true;
+}
+
+// Is it a map of one of the views?
+static bool map_fits(const MetaKernel *meta, const MetaMap *m) {
+    const MetaArg *arg = m->arg < meta->arg_count ? &meta->args[m->arg] : NULL;
+    return arg && arg->kind == META_VIEW && arg->rank && arg->rank == m->rank &&
+           dtype_bits(arg->dtype) == dtype_bits(m->dtype);
+}
+
+static void read_newer(WireReader *r, Arena *arena, const MetaKernel *meta, MetaVariant *v) {
+    v->map_count = wire_below(r, GPU_MAPS + 1);
+    MetaMap *maps = arena_new(arena, MetaMap, v->map_count + 1);
+    for (uint32_t i = 0; i < v->map_count && !r->failed; i++) {
+        meta_read_map(r, &maps[i]);
+        if (!map_fits(meta, &maps[i])) r->failed = true;
+    }
+    v->maps = maps;
+}
+
+static void read_variant(WireReader *r, Arena *arena, const MetaKernel *meta, MetaVariant *v) {
     v->entry = text_with_end(r, arena);
-    read_code(r, arena, args, &v->code);
+    read_code(r, arena, meta->arg_count, &v->code);
     v->guard = (int64_t)wire_number(r);
     if (v->guard < META_NO_VALUE || v->guard >= (int64_t)v->code.count) r->failed = true;
     v->facts = number32(r);
@@ -216,6 +270,7 @@ static void read_variant(WireReader *r, Arena *arena, uint32_t args, MetaVariant
     MetaSite *sites = arena_new(arena, MetaSite, v->site_count + 1);
     for (uint32_t i = 0; i < v->site_count; i++) meta_read_site(r, arena, &sites[i]);
     v->sites = sites;
+    if (v->facts & FACT_MAPPED) read_newer(r, arena, meta, v);
 }
 
 MetaKernel *meta_read(WireReader *r, Arena *arena) {
@@ -236,8 +291,7 @@ MetaKernel *meta_read(WireReader *r, Arena *arena) {
     meta->args = args;
     meta->variant_count = wire_count(r);
     MetaVariant *variants = arena_new(arena, MetaVariant, meta->variant_count + 1);
-    for (uint32_t i = 0; i < meta->variant_count; i++)
-        read_variant(r, arena, meta->arg_count, &variants[i]);
+    for (uint32_t i = 0; i < meta->variant_count; i++) read_variant(r, arena, meta, &variants[i]);
     meta->variants = variants;
     if (!meta->variant_count) r->failed = true;
     return r->failed ? NULL : meta;

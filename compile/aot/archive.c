@@ -33,7 +33,13 @@ static void put_alternative(const ArchiveAlternative *a, Blobs *blobs, StrBuf *o
 }
 
 ArchivePacked archive_pack_text(Arena *arena, Str text) {
-    return (ArchivePacked){pack(arena, text), text.size};
+    return (ArchivePacked){pack(arena, text), text.size, ARCHIVE_FORMAT_PLAIN};
+}
+
+static bool is_newer(const ArchiveGroupCode *group) {
+    for (uint32_t i = 0; i < group->count; i++)
+        if (meta_is_newer(group->alternatives[i].meta)) return true;
+    return false;
 }
 
 ArchivePacked archive_pack_group(Arena *arena, const ArchiveGroupCode *group) {
@@ -47,7 +53,9 @@ ArchivePacked archive_pack_group(Arena *arena, const ArchiveGroupCode *group) {
     for (size_t i = 0; i < blobs.list.count; i++) wire_put_text(&out, blobs.list.data[i]);
     wire_put_number(&out, group->count);
     strbuf_add(&out, strbuf_str(&rows));
-    return archive_pack_text(arena, strbuf_str(&out));
+    ArchivePacked packed = archive_pack_text(arena, strbuf_str(&out));
+    if (is_newer(group)) packed.format = ARCHIVE_FORMAT;
+    return packed;
 }
 
 // ---- The whole ----
@@ -129,6 +137,14 @@ static void put_functions(Writer *w, Str groups) {
     }
 }
 
+// The oldest format that has all that is in the groups: older runtimes read it.
+static uint32_t format_of(const ArchivePlan *p) {
+    uint32_t format = ARCHIVE_FORMAT_PLAIN;
+    for (uint32_t i = 0; i < p->group_count; i++)
+        if (p->groups[i].packed.format > format) format = p->groups[i].packed.format;
+    return format;
+}
+
 // The rows of a front come before its texts. The front's size is known only at the end.
 static Str make_front(Writer *w) {
     const ArchivePlan *p = w->plan;
@@ -139,7 +155,7 @@ static Str make_front(Writer *w) {
     put(&w->rows, p->function_count, 4);
     put(&w->rows, p->group_count + tuned, 4);
     put(&w->rows, tuned ? p->group_count + 1 : 0, 4);
-    put(&w->rows, GPU_ABI_VERSION, 4);
+    put(&w->rows, format_of(p) > ARCHIVE_FORMAT_PLAIN ? GPU_ABI_VERSION : GPU_ABI_PLAIN, 4);
     size_t own = w->rows.size;
     put(&w->rows, 0, 4);
     for (uint32_t i = 0; i < p->target_count; i++) put_text(w, p->targets[i]);
@@ -177,7 +193,7 @@ Str archive_write(Arena *arena, const ArchivePlan *plan) {
     strbuf_add(&index, groups);
     strbuf_add(&index, strbuf_str(&w.texts));
     strbuf_add(&out, STR(ARCHIVE_HEAD_MAGIC));
-    put(&out, ARCHIVE_FORMAT, 4);
+    put(&out, format_of(plan), 4);
     put(&out, ARCHIVE_HEAD, 4);
     put(&out, ARCHIVE_HEAD + w.data.size + index.size, 8);
     put(&out, ARCHIVE_HEAD + w.data.size, 8);

@@ -22,6 +22,7 @@ typedef struct ArchiveGroupCode {
 typedef struct ArchivePacked {
     Str bytes;
     size_t whole;
+    uint32_t format;  // that it needs at least
 } ArchivePacked;
 ArchivePacked archive_pack_group(Arena *arena, const ArchiveGroupCode *group);
 ArchivePacked archive_pack_text(Arena *arena, Str text);

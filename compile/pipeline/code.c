@@ -122,4 +122,6 @@ void code_note_variant(const CodeNotes *notes, MetaVariant *variant) {
     if (notes->threads) variant->block[0] = notes->threads;
     variant->site_count = notes->site_count;
     variant->sites = notes->sites;
+    variant->map_count = notes->map_count;
+    variant->maps = notes->maps;
 }

@@ -53,6 +53,8 @@ typedef struct CodeNotes {
     uint32_t threads, shared_bytes;  // of a program, on GPUs
     uint32_t site_count;
     const MetaSite *sites;
+    uint32_t map_count;
+    const MetaMap *maps;
 } CodeNotes;
 
 typedef struct Code {

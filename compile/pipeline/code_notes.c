@@ -1,5 +1,5 @@
-// The facts about lowered code that a launch needs: its scratch or shared memory, and its asserts
-// and prints, with their places in the source.
+// The facts about lowered code that a launch needs: its scratch or shared memory, its tensor maps,
+// and its asserts and prints, with their places in the source.
 #include "base/cpu_abi.h"
 #include "compile/pipeline/code.h"
 #include "runtime/meta_wire.h"
@@ -79,6 +79,25 @@ static void find_in(Finder *f, const IrBlock *block) {
     }
 }
 
+static MetaMap map_of(const IrFunc *f, const IrMap *from) {
+    MetaMap map = {.arg = from->param,
+                   .rank = from->rank,
+                   .dtype = f->params.data[from->param].value->type->elem,
+                   .swizzle = from->swizzle,
+                   .promotion = from->promotion};
+    for (uint32_t d = 0; d < from->rank; d++) {
+        map.axes[d] = from->axes[d];
+        map.box[d] = (uint16_t)from->box[d];
+    }
+    return map;
+}
+
+static const MetaMap *maps_of(Arena *arena, const IrFunc *f) {
+    MetaMap *maps = arena_new(arena, MetaMap, f->maps.count + 1);
+    for (size_t i = 0; i < f->maps.count; i++) maps[i] = map_of(f, &f->maps.data[i]);
+    return maps;
+}
+
 CodeNotes code_notes_of(Arena *arena, const IrFunc *lowered, bool file_names) {
     Finder f = {.arena = arena, .sources = lowered->module->sources, .file_names = file_names};
     find_in(&f, ir_body(lowered));
@@ -87,7 +106,9 @@ CodeNotes code_notes_of(Arena *arena, const IrFunc *lowered, bool file_names) {
                        .shared_bytes = f.shared_bytes,
                        .threads = on_gpu ? ir_thread_count(lowered) : 0,
                        .site_count = (uint32_t)f.sites.count,
-                       .sites = f.sites.data};
+                       .sites = f.sites.data,
+                       .map_count = (uint32_t)lowered->maps.count,
+                       .maps = maps_of(arena, lowered)};
 }
 
 // ---- As bytes ----
@@ -99,6 +120,8 @@ void code_notes_write(const CodeNotes *notes, StrBuf *out) {
     wire_put_number(out, notes->shared_bytes);
     wire_put_number(out, notes->site_count);
     for (uint32_t i = 0; i < notes->site_count; i++) meta_write_site(&notes->sites[i], out);
+    wire_put_number(out, notes->map_count);
+    for (uint32_t i = 0; i < notes->map_count; i++) meta_write_map(&notes->maps[i], out);
 }
 
 bool code_notes_read(Arena *arena, Str bytes, CodeNotes *notes) {
@@ -113,5 +136,9 @@ bool code_notes_read(Arena *arena, Str bytes, CodeNotes *notes) {
     MetaSite *sites = arena_new(arena, MetaSite, notes->site_count + 1);
     for (uint32_t i = 0; i < notes->site_count; i++) meta_read_site(&r, arena, &sites[i]);
     notes->sites = sites;
+    notes->map_count = wire_count(&r);
+    MetaMap *maps = arena_new(arena, MetaMap, notes->map_count + 1);
+    for (uint32_t i = 0; i < notes->map_count; i++) meta_read_map(&r, &maps[i]);
+    notes->maps = maps;
     return wire_ended(&r);
 }

@@ -395,6 +395,59 @@ static bool list(IrParser *p, bool (*item)(IrParser *)) {
     return parser_expect(p, ']', "after a list");
 }
 
+static bool map_numbers(IrParser *p, int64_t most, uint32_t *numbers, uint32_t *count) {
+    int64_t value;
+    TRY(parser_expect(p, '[', "before numbers"));
+    *count = 0;
+    do {
+        if (*count == IR_MAX_VIEW_RANK)
+            return parser_fail(p, "']', as no view has more dimensions");
+        TRY(parser_int(p, "a number", 0, most, &value));
+        numbers[(*count)++] = (uint32_t)value;
+    } while (parser_take(p, ','));
+    return parser_expect(p, ']', "after numbers");
+}
+
+static bool map_number(IrParser *p, const char *name, int64_t most, int64_t *value) {
+    if (!parser_at_name(p, name)) return true;
+    parser_next(p);
+    return parser_int(p, "a number", 0, most, value);
+}
+
+static bool map_param(IrParser *p, IrMap *map) {
+    Span span = p->token.span;
+    Symbol name;
+    TRY(parser_name(p, "the view of a map", &name));
+    for (size_t i = 0; i < p->func->params.count; i++)
+        if (p->func->params.data[i].name == name) {
+            map->param = (uint32_t)i;
+            return true;
+        }
+    diag_error(p->diags, span, DIAG_UNKNOWN_NAME, "unknown parameter '%s'", name);
+    return false;
+}
+
+// "a [1, 0] box [64, 128] swizzle 128 promotion 256"
+static bool map_item(IrParser *p) {
+    IrMap map = {0};
+    uint32_t axes[IR_MAX_VIEW_RANK], rank, boxes;
+    int64_t swizzle = 0, promotion = 0;
+    TRY(map_param(p, &map));
+    TRY(map_numbers(p, UINT8_MAX, axes, &rank));
+    if (!parser_at_name(p, "box")) return parser_fail(p, "'box'");
+    parser_next(p);
+    TRY(map_numbers(p, UINT32_MAX, map.box, &boxes));
+    if (boxes != rank) return parser_fail(p, "as many numbers of a box as dimensions");
+    TRY(map_number(p, "swizzle", UINT8_MAX, &swizzle));
+    TRY(map_number(p, "promotion", UINT16_MAX, &promotion));
+    for (uint32_t i = 0; i < rank; i++) map.axes[i] = (uint8_t)axes[i];
+    map.rank = (uint8_t)rank;
+    map.swizzle = (uint8_t)swizzle;
+    map.promotion = (uint16_t)promotion;
+    vec_push(p->arena, &p->func->maps, map);
+    return true;
+}
+
 static bool whole(IrParser *p, int64_t least, int64_t most, int *to) {
     int64_t value;
     TRY(parser_int(p, "a number", least, most, &value));
@@ -424,13 +477,14 @@ static bool func_attr(IrParser *p) {
     if (str_equal(key, STR("group"))) return whole(p, 1, 1 << 16, &p->func->group);
     if (str_equal(key, STR("bind"))) return list(p, bind_item);
     if (str_equal(key, STR("facts"))) return list(p, fact_item);
+    if (str_equal(key, STR("maps"))) return list(p, map_item);
     if (str_equal(key, STR("extents"))) {
         p->func->extents.count = 0;
         return list(p, extent_item);
     }
     diag_error(p->diags, span, DIAG_IR_SYNTAX, "a function has no attribute '%s'", name);
     Str options = ir_option_list(p->module->arena, ", ", ", ");
-    diag_help(p->diags, "it has level, math, %.*s, lanes, group, bind, facts, extents",
+    diag_help(p->diags, "it has level, math, %.*s, lanes, group, bind, facts, extents, maps",
               STR_ARG(options));
     return false;
 }

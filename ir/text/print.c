@@ -298,6 +298,27 @@ static bool extents_implied(const IrFunc *f) {
     return next == f->extents.count;
 }
 
+static void print_map(const IrFunc *f, const IrMap *map, StrBuf *out) {
+    strbuf_printf(out, "%s [", f->params.data[map->param].name);
+    for (uint32_t i = 0; i < map->rank; i++)
+        strbuf_printf(out, "%s%u", i ? ", " : "", map->axes[i]);
+    strbuf_add(out, STR("] box ["));
+    for (uint32_t i = 0; i < map->rank; i++) strbuf_printf(out, "%s%u", i ? ", " : "", map->box[i]);
+    strbuf_char(out, ']');
+    if (map->swizzle) strbuf_printf(out, " swizzle %u", map->swizzle);
+    if (map->promotion) strbuf_printf(out, " promotion %u", map->promotion);
+}
+
+static void print_maps(const IrFunc *f, bool *any, StrBuf *out) {
+    if (!f->maps.count) return;
+    next_attr(any, out);
+    for (size_t i = 0; i < f->maps.count; i++) {
+        strbuf_add(out, i ? STR(", ") : STR("maps = ["));
+        print_map(f, &f->maps.data[i], out);
+    }
+    strbuf_char(out, ']');
+}
+
 static void print_number(const char *name, int value, bool *any, StrBuf *out) {
     if (!value) return;
     next_attr(any, out);
@@ -336,6 +357,7 @@ static void print_func_attrs(const IrFunc *f, StrBuf *out) {
         strbuf_add(out, f->extents.count ? STR("]") : STR("extents = []"));
     }
     print_extent_facts(f, &any, out);
+    print_maps(f, &any, out);
     if (any) strbuf_char(out, '}');
 }
 

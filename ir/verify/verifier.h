@@ -30,6 +30,9 @@ typedef struct Verifier {
 // Reports "<message>, in '<op>'"; false.
 bool verifier_fail(Verifier *v, const IrOp *op, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+// Reports "<message>, in '@<function>'" at the place; false.
+bool verifier_func_fail(Verifier *v, Span span, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 const char *verifier_type(Verifier *v, const IrType *t);
 
 // Expectations on operands and results. `what` names the operand or result for the message.
@@ -57,6 +60,7 @@ bool verifier_control_rule(Verifier *v, const IrOp *op);  // effects, control, c
 bool verifier_cpu_rule(Verifier *v, const IrOp *op);      // cpu.*, except scratch
 bool verifier_layouts(Verifier *v, const IrOp *op);       // of the gpu level, after the rules
 bool verifier_dot_plan(Verifier *v, const IrOp *op);      // of a dot, after its rule
+bool verifier_maps(Verifier *v);                          // of the function
 bool verifier_gpu_rule(Verifier *v, const IrOp *op);      // gpu.*
 bool verifier_thread_rule(Verifier *v, const IrOp *op);   // thread.*
 

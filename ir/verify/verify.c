@@ -6,9 +6,7 @@
 
 // ---- messages about functions -------------------------------------------------------------------
 
-static bool func_fail(Verifier *v, Span span, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static bool func_fail(Verifier *v, Span span, const char *format, ...) {
+bool verifier_func_fail(Verifier *v, Span span, const char *format, ...) {
     v->fine = false;
     StrBuf text = strbuf(v->scratch);
     va_list args;
@@ -41,14 +39,14 @@ static void define(Verifier *v, const IrValue *value, const IrOp *op) {
     if (problem && op) {
         verifier_fail(v, op, "type %s %s", verifier_type(v, value->type), problem);
     } else if (problem) {
-        func_fail(v, v->func->span, "type %s %s", verifier_type(v, value->type), problem);
+        verifier_func_fail(v, v->func->span, "type %s %s", verifier_type(v, value->type), problem);
     }
     if (value->type->kind == IR_VIEW && op) {
         verifier_fail(v, op, "expected a view to be a parameter, found another value");
     }
     if (value->id >= v->func->value_count || v->by_id[value->id]) {
-        func_fail(v, op ? op->span : v->func->span, "value id %u is taken or not below %u",
-                  value->id, v->func->value_count);
+        verifier_func_fail(v, op ? op->span : v->func->span, "value id %u is taken or not below %u",
+                           value->id, v->func->value_count);
         return;
     }
     v->by_id[value->id] = value;
@@ -171,8 +169,8 @@ static void check_uses(Verifier *v) {
             verifier_fail(v, value->def, "the listed uses of result %u are not its operands",
                           value->index);
         } else {
-            func_fail(v, v->func->span, "the listed uses of argument %u are not its operands",
-                      value->index);
+            verifier_func_fail(v, v->func->span,
+                               "the listed uses of argument %u are not its operands", value->index);
         }
     }
 }
@@ -259,9 +257,9 @@ static void check_terminator(Verifier *v, const IrBlock *block, const IrOp *pare
         verifier_fail(v, parent, "expected 'yield' at the end of a region, found %s",
                       block->last ? ir_op_info(block->last->code)->text : "nothing");
     } else if (!ends) {
-        func_fail(v, v->section->span, "expected '%s' at the end of the block, found %s",
-                  v->section->kind == IR_BODY ? "return" : "yield",
-                  block->last ? ir_op_info(block->last->code)->text : "nothing");
+        verifier_func_fail(v, v->section->span, "expected '%s' at the end of the block, found %s",
+                           v->section->kind == IR_BODY ? "return" : "yield",
+                           block->last ? ir_op_info(block->last->code)->text : "nothing");
     }
 }
 
@@ -269,7 +267,7 @@ static void check_block(Verifier *v, const IrBlock *block, const IrOp *parent);
 
 static void check_op(Verifier *v, const IrOp *op, const IrBlock *block) {
     if ((unsigned)op->code >= IR_OPCODES) {
-        func_fail(v, op->span, "opcode %u is not in the table", (unsigned)op->code);
+        verifier_func_fail(v, op->span, "opcode %u is not in the table", (unsigned)op->code);
         return;
     }
     bool fine = check_links(v, op, block);
@@ -290,15 +288,16 @@ static void check_op(Verifier *v, const IrOp *op, const IrBlock *block) {
 
 static void check_block(Verifier *v, const IrBlock *block, const IrOp *parent) {
     size_t outer = v->defined.count;
-    if (block->func != v->func) func_fail(v, v->func->span, "a block is of another function");
+    if (block->func != v->func)
+        verifier_func_fail(v, v->func->span, "a block is of another function");
     if (!parent && block->arg_count) {
-        func_fail(v, v->section->span, "expected a section without arguments, found %u",
-                  block->arg_count);
+        verifier_func_fail(v, v->section->span, "expected a section without arguments, found %u",
+                           block->arg_count);
     }
     for (uint32_t i = 0; i < block->arg_count; i++) {
         const IrValue *arg = block->args[i];
         if (arg->def || arg->block != block || arg->index != i) {
-            func_fail(v, v->func->span, "links of argument %u do not fit its block", i);
+            verifier_func_fail(v, v->func->span, "links of argument %u do not fit its block", i);
         }
         define(v, arg, parent);
     }
@@ -314,25 +313,25 @@ static void check_dims(Verifier *v, const IrParam *param) {
     for (uint32_t i = 0; i < t->rank && i < IR_MAX_VIEW_RANK; i++) {
         const IrDim *dim = &param->dims[i];
         if (dim->extent && v->func->is_kernel && !ir_extent_find(v->func, dim->extent)) {
-            func_fail(v, param->span, "extent '%s' of parameter '%s' is not declared", dim->extent,
-                      param->name);
+            verifier_func_fail(v, param->span, "extent '%s' of parameter '%s' is not declared",
+                               dim->extent, param->name);
         }
         if (!dim->extent && dim->value < 0) {
-            func_fail(v, param->span, "expected an extent of 0 or more, found %lld",
-                      (long long)dim->value);
+            verifier_func_fail(v, param->span, "expected an extent of 0 or more, found %lld",
+                               (long long)dim->value);
         }
     }
     const IrDim *inner = &param->dims[t->rank > 0 && t->rank <= IR_MAX_VIEW_RANK ? t->rank - 1 : 0];
     if (dtype_is(t->elem, DTYPE_CLASS_PACKED) && !inner->extent && (inner->value & 1)) {
-        func_fail(v, param->span, "expected an even innermost extent of %s, found %lld",
-                  dtype_name(t->elem), (long long)inner->value);
+        verifier_func_fail(v, param->span, "expected an even innermost extent of %s, found %lld",
+                           dtype_name(t->elem), (long long)inner->value);
     }
 }
 
 static void check_facts(Verifier *v, Span span, const char *name, const IrFacts *facts) {
     if (facts->has_range && facts->min > facts->max) {
-        func_fail(v, span, "expected min <= max of '%s', found %lld and %lld", name,
-                  (long long)facts->min, (long long)facts->max);
+        verifier_func_fail(v, span, "expected min <= max of '%s', found %lld and %lld", name,
+                           (long long)facts->min, (long long)facts->max);
     }
 }
 
@@ -340,14 +339,15 @@ static void check_param(Verifier *v, uint32_t i) {
     const IrParam *param = &v->func->params.data[i];
     const IrValue *value = param->value;
     if (value->def || value->block || value->index != i) {
-        func_fail(v, param->span, "links of parameter '%s' do not fit", param->name);
+        verifier_func_fail(v, param->span, "links of parameter '%s' do not fit", param->name);
     }
     define(v, value, NULL);
     if (value->type->kind == IR_VIEW) {
         check_dims(v, param);
     } else if (v->func->is_kernel && value->type->rank != 0) {
-        func_fail(v, param->span, "expected a scalar, pointer or view as parameter, found %s",
-                  verifier_type(v, value->type));
+        verifier_func_fail(v, param->span,
+                           "expected a scalar, pointer or view as parameter, found %s",
+                           verifier_type(v, value->type));
     }
     check_facts(v, param->span, param->name, &param->facts);
 }
@@ -360,13 +360,14 @@ static void check_sections(Verifier *v) {
         bodies += section->kind == IR_BODY;
         grids += section->kind == IR_GRID;
         if (!f->is_kernel && section->kind != IR_BODY) {
-            func_fail(v, section->span, "expected a body only, of a function");
+            verifier_func_fail(v, section->span, "expected a body only, of a function");
         }
     }
-    if (bodies != 1) func_fail(v, f->span, "expected one body, found %u", bodies);
-    if (grids > 1) func_fail(v, f->span, "expected one grid, found %u", grids);
+    if (bodies != 1) verifier_func_fail(v, f->span, "expected one body, found %u", bodies);
+    if (grids > 1) verifier_func_fail(v, f->span, "expected one grid, found %u", grids);
     if (f->is_kernel && f->results.count) {
-        func_fail(v, f->span, "expected a kernel without results, found %zu", f->results.count);
+        verifier_func_fail(v, f->span, "expected a kernel without results, found %zu",
+                           f->results.count);
     }
     for (size_t i = 0; i < f->extents.count; i++) {
         check_facts(v, f->span, f->extents.data[i].name, &f->extents.data[i].facts);
@@ -387,6 +388,7 @@ static void check_func(Verifier *v, const IrFunc *f) {
     v->defined.data = NULL;
     v->defined.count = v->defined.capacity = 0;
     check_sections(v);
+    verifier_maps(v);
     for (uint32_t i = 0; i < f->params.count; i++) check_param(v, i);
     for (size_t i = 0; i < f->sections.count; i++) {
         v->section = &f->sections.data[i];
@@ -402,7 +404,7 @@ static Verifier verifier(const IrModule *m, Arena *scratch, Diags *diags) {
         Symbol name = m->funcs.data[i]->name;
         v.func = m->funcs.data[i];
         if (map_find(&v.functions, map_key(name))) {
-            func_fail(&v, v.func->span, "function '%s' is defined twice", name);
+            verifier_func_fail(&v, v.func->span, "function '%s' is defined twice", name);
         }
         map_put(v.scratch, &v.functions, map_key(name), i);
     }
@@ -463,7 +465,8 @@ static void check_recursion(Verifier *v) {
     for (uint32_t i = 0; i < count; i++) {
         if (graph.callees[i] == 0) continue;
         v->func = v->module->funcs.data[i];
-        func_fail(v, v->func->span, "expected calls without recursion, found a cycle of calls");
+        verifier_func_fail(v, v->func->span,
+                           "expected calls without recursion, found a cycle of calls");
     }
 }
 

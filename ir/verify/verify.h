@@ -14,6 +14,7 @@
 //   V9  combiners: pure, scalars only; from outside they use constants and scalars only
 //   V10 ids unique and below value_count / op_count; parent links right
 //   V11 calls: the callee exists and is not a kernel, argument and result types agree, no recursion
+//   V12 maps: of views of kernels, within what hardware takes (verify_maps.c)
 #ifndef TILEC_IR_VERIFY_VERIFY_H
 #define TILEC_IR_VERIFY_VERIFY_H
 

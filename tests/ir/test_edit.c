@@ -258,6 +258,27 @@ static void all_ops_clone(void **state) {
     fixture_destroy(&f);
 }
 
+static void clones_keep_maps(void **state) {
+    (void)state;
+    Fixture f = fixture_create();
+    const IrModule *m =
+        fixture_parse(&f,
+                      "kernel @k(%x: view f16[M, K]) {level = thread, maps = [x [1, 0] box [64, 8] "
+                      "swizzle 128 promotion 64]} {\n  body {\n    return\n  }\n}\n");
+    assert_non_null(m);
+    const IrFunc *twin = ir_func_clone(m->funcs.data[0], fixture_name(&f, "twin"));
+    assert_int_equal(twin->maps.count, 1);
+    const IrMap *map = &twin->maps.data[0];
+    assert_int_equal(map->param, 0);
+    assert_int_equal(map->rank, 2);
+    assert_int_equal(map->axes[0], 1);
+    assert_int_equal(map->box[0], 64);
+    assert_int_equal(map->box[1], 8);
+    assert_int_equal(map->swizzle, 128);
+    assert_int_equal(map->promotion, 64);
+    fixture_destroy(&f);
+}
+
 static void selections_have_shapes(void **state) {
     (void)state;
     Fixture f = fixture_create();
@@ -293,7 +314,7 @@ int main(void) {
         cmocka_unit_test(ops_dominate_those_behind),  cmocka_unit_test(ops_move_and_go),
         cmocka_unit_test(loops_are_remade),           cmocka_unit_test(block_arguments_shift),
         cmocka_unit_test(clones_stand_alone),         cmocka_unit_test(all_ops_clone),
-        cmocka_unit_test(selections_have_shapes),
+        cmocka_unit_test(clones_keep_maps),           cmocka_unit_test(selections_have_shapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

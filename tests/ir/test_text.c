@@ -51,6 +51,9 @@ static void functions_keep_all_they_hold(void **state) {
         "  requires \"\\x01a\\xff\\t\\r\\n\\\\ \\\"b\\\"\xc3\xa9\" {\n  }\n  grid {\n  }\n  body "
         "{\n  }\n}\n",
         "func @f(%x: view f32[N, 0]) -> f32, *f16[8] {level = gpu} {\n}\n",
+        "kernel @k(%x: view f16[M, K], %y: strided view f32[B, M, K]) {level = thread, maps = [x "
+        "[1, 0] box [64, 128] swizzle 128 promotion 256, y [2, 0, 1] box [4, 1, 256]]} {\n"
+        "  body {\n    return\n  }\n}\n",
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         Fixture f = fixture_create();
@@ -253,6 +256,12 @@ static void mistakes_in_functions_are_told(void **state) {
         {"kernel @k() {math = [approx} {\n}\n", "expected ']' after a list, found '}'"},
         {"kernel @k() {warps = 0} {\n}\n", "expected a number from 1 to 1024, found 0"},
         {"kernel @k() {speed = 1} {\n}\n", "a function has no attribute 'speed'"},
+        {"kernel @k(%x: view f16[M]) {maps = [y [0] box [8]]} {\n}\n", "unknown parameter 'y'"},
+        {"kernel @k(%x: view f16[M]) {maps = [x [0] 8]} {\n}\n", "expected 'box'"},
+        {"kernel @k(%x: view f16[M]) {maps = [x [0] box [8, 8]]} {\n}\n",
+         "expected as many numbers of a box as dimensions"},
+        {"kernel @k(%x: view f16[M]) {maps = [x [0, 1, 2, 3, 4, 5] box [8]]} {\n}\n",
+         "expected ']', as no view has more dimensions"},
         {"kernel @k() {warps = 1, 2} {\n}\n", "expected the name of an attribute, found '2'"},
         {"kernel @k() {bind = [T]} {\n}\n", "expected '=' after the name of a binding"},
         {"kernel @k() {bind = [1]} {\n}\n", "expected the name of a binding, found '1'"},

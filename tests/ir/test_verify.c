@@ -9,6 +9,7 @@ static void what_is_invalid_reads_back(void **state) {
                                         "counts_and_attributes",
                                         "effects_and_control",
                                         "functions",
+                                        "maps",
                                         "nested",
                                         "pointers",
                                         "products_and_reductions",

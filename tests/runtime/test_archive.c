@@ -11,6 +11,7 @@
 // after the above, as cmocka asks
 #include <cmocka.h>
 
+#include "base/gpu_abi.h"
 #include "base/unpack.h"
 #include "compile/pipeline/compile.h"
 #include "runtime/meta_wire.h"
@@ -180,7 +181,15 @@ static void all_fields_read_back(void **state) {
     const MetaBinding bindings[] = {{STR("T"), true, DTYPE_BF16, 0},
                                     {STR("B"), false, (Dtype)0, INT64_MIN}};
     const MetaOption options[] = {{"warps", 8}, {"stages", -1}};
+    const MetaMap maps[] = {{.arg = 1,
+                             .rank = 1,
+                             .dtype = DTYPE_U32,
+                             .box = {GPU_MAP_BOX},
+                             .swizzle = 128,
+                             .promotion = 256,
+                             .fill = META_FILL_NAN}};
     v.facts = UINT32_MAX;
+    v.map_count = 1, v.maps = maps;
     v.grid_rank = 3;
     v.grid[0] = v.grid[1] = v.grid[2] = 0;
     v.ctas = 16;
@@ -231,7 +240,63 @@ static void all_fields_read_back(void **state) {
     assert_int_equal(s->values[0].rank, META_MAX_TILE_RANK);
     assert_true(s->values[0].pointer);
     assert_int_equal(s->values[0].dtype, DTYPE_F8E4M3);
+    assert_int_equal(b->map_count, 1);
+    assert_int_equal(b->maps[0].arg, 1);
+    assert_int_equal(b->maps[0].rank, 1);
+    assert_int_equal(b->maps[0].dtype, DTYPE_U32);
+    assert_int_equal(b->maps[0].axes[0], 0);
+    assert_int_equal(b->maps[0].box[0], GPU_MAP_BOX);
+    assert_int_equal(b->maps[0].swizzle, 128);
+    assert_int_equal(b->maps[0].promotion, 256);
+    assert_int_equal(b->maps[0].fill, META_FILL_NAN);
     expect_same_meta(w->arena, meta);
+}
+
+// A variant with one map of the first view.
+static MetaKernel *mapped_meta(World *w, const MetaMap *map) {
+    MetaKernel *meta = meta_of(w->unit, unit_kernel(w->unit, STR("axpy")), "sm_80", DTYPE_F32);
+    MetaVariant *v = arena_copy(w->arena, meta->variants, sizeof *v);
+    v->facts |= FACT_MAPPED;
+    v->map_count = 1, v->maps = map;
+    meta->variant_count = 1;
+    meta->variants = v;
+    return meta;
+}
+
+static const MetaMap plain_map = {.arg = 1, .rank = 1, .dtype = DTYPE_F32, .box = {64}};
+
+static void metadata_tells_of_maps(void **state) {
+    World *w = *state;
+    MetaMap map = plain_map;
+    map.swizzle = 128, map.promotion = 256, map.fill = META_FILL_NAN;
+    StrBuf json = strbuf(w->arena);
+    meta_json(mapped_meta(w, &map), &json);
+    assert_non_null(strstr(json.text,
+                           "\"maps\":[{\"argument\":\"x\",\"type\":\"f32\",\"axes\":[0],\"box\":"
+                           "[64],\"swizzle\":128,\"promotion\":256,\"fill\":\"nan\"}]"));
+    assert_non_null(strstr(json.text, "\"mapped\""));
+}
+
+// Maps of a scalar, of other views, and of boxes that hardware does not have.
+static void maps_are_not_believed(void **state) {
+    World *w = *state;
+    MetaMap bad[9];
+    for (size_t i = 0; i < 9; i++) bad[i] = plain_map;
+    bad[0].arg = 0;
+    bad[1].arg = 3;
+    bad[2].rank = 2;
+    bad[3].dtype = DTYPE_F16;
+    bad[4].axes[0] = 1;
+    bad[5].box[0] = GPU_MAP_BOX + 1;
+    bad[6].swizzle = 16;
+    bad[7].promotion = 32;
+    bad[8].fill = (MetaFill)2;
+    for (size_t i = 0; i <= 9; i++) {
+        StrBuf bytes = strbuf(w->arena);
+        meta_write(mapped_meta(w, i < 9 ? &bad[i] : &plain_map), &bytes);
+        WireReader r = {.bytes = strbuf_str(&bytes)};
+        assert_int_equal(meta_read(&r, w->arena) != NULL, i == 9);
+    }
 }
 
 // Any one byte is changed, or all bytes after a place are gone: the metadata is refused, or it is
@@ -317,6 +382,41 @@ static void archives_read_back(void **state) {
     assert_int_equal(archive_group(&a, 2, w->arena, &g), ARCHIVE_FINE);
     assert_int_equal(g.alternatives[0].codes[0].entry, 0);
     assert_int_equal(archive_group(&a, 5, w->arena, &g), ARCHIVE_DAMAGED);
+}
+
+static void expect_format(World *w, const ArchivePlan *plan, uint32_t format, uint32_t gpu_abi) {
+    Str bytes = archive_write(w->arena, plan);
+    struct tilec_archive data = archive_of_bytes(bytes.text, bytes.size);
+    Archive a;
+    const char *wrong;
+    assert_int_equal(bytes.text[ARCHIVE_AT_FORMAT], format);
+    if (!archive_open(&data, &a, &wrong)) fail_msg("%s", wrong);
+    assert_int_equal(a.gpu_abi, gpu_abi);
+    StrBuf text = strbuf(w->arena);
+    assert_true(archive_walk(&data, &text));
+}
+
+// Only maps need the newer format: older runtimes read all other archives.
+static void the_oldest_format_that_will_do(void **state) {
+    World *w = *state;
+    MetaKernel *meta = mapped_meta(w, &plain_map);
+    const ArchiveAlternative mapped = {meta, codes_of(w->arena, meta, "PTX")};
+    const ArchiveGroupCode group = {STR("axpy"), STR("0123456789abcdef"), 1, &mapped};
+    ArchiveGroupRow rows[] = {row_of(w, 0, 0, "sm_80", "PTX", 1),
+                              {1, 0, 8, archive_pack_group(w->arena, &group)}};
+    ArchivePlan plan = plan_of(rows, 1);
+    expect_format(w, &plan, 1, 1);
+    plan.group_count = 2;
+    expect_format(w, &plan, 2, 2);
+    Str bytes = archive_write(w->arena, &plan);
+    struct tilec_archive data = archive_of_bytes(bytes.text, bytes.size);
+    Archive a;
+    const char *wrong;
+    ArchiveGroup g;
+    assert_true(archive_open(&data, &a, &wrong));
+    assert_int_equal(archive_group(&a, 1, w->arena, &g), ARCHIVE_FINE);
+    assert_int_equal(g.alternatives[0].meta->variants[0].map_count, 1);
+    assert_int_equal(g.alternatives[0].meta->variants[0].maps[0].box[0], 64);
 }
 
 static void the_same_gives_the_same_bytes(void **state) {
@@ -481,10 +581,13 @@ static void versions_are_told_apart(void **state) {
     assert_non_null(bytes);
     memcpy(bytes, w->bytes.text, w->bytes.size);
     data = archive_of_bytes(bytes, w->bytes.size);
-    bytes[ARCHIVE_AT_FORMAT]++;
-    archive_repair(bytes, w->bytes.size);
-    expect_refused(&data, "its format is unknown to this version");
-    bytes[ARCHIVE_AT_FORMAT]--;
+    static const uint8_t unknown[] = {0, ARCHIVE_FORMAT + 1};
+    for (size_t i = 0; i < sizeof unknown; i++) {
+        bytes[ARCHIVE_AT_FORMAT] = unknown[i];
+        archive_repair(bytes, w->bytes.size);
+        expect_refused(&data, "its format is unknown to this version");
+    }
+    bytes[ARCHIVE_AT_FORMAT] = ARCHIVE_FORMAT_PLAIN;
     bytes[0]++;
     archive_repair(bytes, w->bytes.size);
     expect_refused(&data, "does not begin like an archive");
@@ -666,6 +769,9 @@ int main(void) {
         cmocka_unit_test(metadata_reads_back),
         ARCHIVE_TEST(all_fields_read_back),
         ARCHIVE_TEST(metadata_is_not_believed),
+        ARCHIVE_TEST(metadata_tells_of_maps),
+        ARCHIVE_TEST(maps_are_not_believed),
+        ARCHIVE_TEST(the_oldest_format_that_will_do),
         ARCHIVE_TEST(archives_read_back),
         ARCHIVE_TEST(the_same_gives_the_same_bytes),
         ARCHIVE_TEST(equal_groups_are_stored_once),
