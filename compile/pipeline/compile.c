@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "compile/pipeline/launch_build.h"
 #include "compile/pipeline/launch_guard.h"
+#include "compile/pipeline/wants_maps.h"
 #include "ir/verify/verify.h"
 
 // ---- Load: a source becomes kernels whose names are bound
@@ -49,9 +50,25 @@ Unit *unit_load_again(const Unit *unit) {
 
 // ---- Elaborate, tile passes, metadata: a kernel and what it is specialised to become a Compiled
 
+// The targets for which maps are used are those whose products read shared memory by themselves.
+static bool takes_maps(GpuTarget gpu) { return gpu.own && gpu.number == 90; }
+
 CompileVariants compile_variants_of(CodeTarget target) {
     if (!code_target_is_gpu(target)) return VARIANTS_CPU;
-    return target.gpu.vendor == GPU_AMD ? VARIANTS_BUFFERS : VARIANTS_GPU;
+    if (target.gpu.vendor == GPU_AMD) return VARIANTS_BUFFERS;
+    return takes_maps(target.gpu) ? VARIANTS_MAPS : VARIANTS_GPU;
+}
+
+static void add_variants(Arena *arena, const Compiled *c, CompileVariants variants) {
+    LaunchGpuFacts facts = {.buffers = variants == VARIANTS_BUFFERS};
+    switch (variants) {
+    case VARIANTS_NONE: return;
+    case VARIANTS_CPU: launch_add_variants(arena, c->meta); return;
+    case VARIANTS_MAPS: facts.mapped = code_wants_maps(c->func); break;
+    case VARIANTS_GPU:
+    case VARIANTS_BUFFERS: break;
+    }
+    launch_add_gpu_variants(arena, c->meta, facts);
 }
 
 const Compiled *unit_compile(Unit *unit, const FrontKernel *kernel, const FrontSpec *spec,
@@ -77,10 +94,7 @@ const Compiled *unit_compile(Unit *unit, const FrontKernel *kernel, const FrontS
     // Metadata: all that a launch needs to know.
     c->meta = launch_build_meta(unit->arena, c->func, unit->diags);
     if (!c->meta) return NULL;
-    if (options->variants == VARIANTS_CPU) launch_add_variants(unit->arena, c->meta);
-    bool buffers = options->variants == VARIANTS_BUFFERS;
-    if (buffers || options->variants == VARIANTS_GPU)
-        launch_add_gpu_variants(unit->arena, c->meta, buffers);
+    add_variants(unit->arena, c, options->variants);
     return c;
 }
 

@@ -28,12 +28,14 @@ Unit *unit_load_text(Str name, Str text);
 Unit *unit_load_again(const Unit *unit);
 
 // Metadata with a variant for each set of facts, for targets with code. VARIANTS_BUFFERS: for GPUs
-// whose loads have bounds and take buffers with 32-bit offsets.
+// whose loads have bounds and take buffers with 32-bit offsets. VARIANTS_MAPS: for GPUs that copy
+// by tensor maps.
 typedef enum CompileVariants {
     VARIANTS_NONE,
     VARIANTS_CPU,
     VARIANTS_GPU,
-    VARIANTS_BUFFERS
+    VARIANTS_BUFFERS,
+    VARIANTS_MAPS
 } CompileVariants;
 CompileVariants compile_variants_of(CodeTarget target);
 

@@ -1,5 +1,6 @@
 #include "compile/pipeline/launch_guard.h"
 
+#include "base/gpu_abi.h"
 #include "base/limits.h"
 #include "base/vec.h"
 #include "passes/cpu/tuning.h"
@@ -9,6 +10,7 @@ typedef struct Guard {
     Arena *arena;
     const MetaKernel *meta;
     VEC(LaunchInstr) code;
+    uint64_t mapped;     // the views of maps: bit i stands for argument i
     int64_t value;       // the condition so far: a bool, or META_NO_VALUE
     VEC(uint32_t) held;  // the conditions that it combines
 } Guard;
@@ -258,24 +260,79 @@ static void require_near(Guard *g) {
     }
 }
 
-// Adds a variant with one more fact. If its guard would be empty, the fact always holds.
-static void add_fact(Guard *g, MetaVariant *variants, uint32_t *count, unsigned which,
-                     void (*require_it)(Guard *g)) {
-    size_t before = g->held.count;
-    require_it(g);
-    MetaVariant *last = &variants[*count - 1];
-    if (g->held.count == before) {
-        if (which == FACT_STREAM) return;  // there is nothing to stream
-        for (uint32_t i = 0; i < *count; i++) variants[i].facts |= which;
-        return;
+static uint64_t element_bytes(const MetaArg *arg) { return dtype_bits(arg->dtype) / 8; }
+
+bool launch_can_map(const MetaArg *arg) {
+    if (arg->kind != META_VIEW || !arg->rank || !element_bytes(arg)) return false;
+    for (uint32_t d = 0; d < arg->rank; d++)
+        if (arg->dims[d].extent < 0 && (arg->dims[d].value < 1 || arg->dims[d].value > INT32_MAX))
+            return false;
+    const MetaDim *last = &arg->dims[arg->rank - 1];
+    bool known = !arg->strided && arg->rank > 1 && last->extent < 0;
+    return !known || (uint64_t)last->value * element_bytes(arg) % GPU_MAP_UNIT == 0;
+}
+
+static void require_some(Guard *g, uint32_t value) {
+    require(g, compare(g, LAUNCH_GE, value, constant(g, 1)));
+}
+
+// In addition to `narrow` and `wide`: there are elements, and rows of strided views are apart.
+static void require_map(Guard *g, uint32_t i) {
+    const MetaArg *arg = &g->meta->args[i];
+    for (uint32_t d = 0; d < arg->rank; d++) {
+        if (arg->dims[d].extent >= 0) require_some(g, fact(g, LAUNCH_ARG_EXTENT, i, d));
+        if (!arg->strided) continue;
+        uint32_t stride = fact(g, LAUNCH_ARG_STRIDE, i, d);
+        if (d + 1 == arg->rank) {
+            require(g, compare(g, LAUNCH_EQ, stride, constant(g, 1)));
+        } else {
+            require_some(g, stride);
+            require(g, multiple_of(g, stride, GPU_MAP_UNIT / element_bytes(arg)));
+        }
     }
-    MetaVariant *v = &variants[(*count)++];
-    *v = *last;
+}
+
+static void require_mapped(Guard *g) {
+    for (uint32_t i = 0; i < g->meta->arg_count; i++)
+        if (g->mapped >> i & 1) require_map(g, i);
+}
+
+// Can a launch have maps of these views? The most maps must fit with its arguments.
+static bool can_map(const MetaKernel *meta, uint64_t mapped) {
+    for (uint32_t i = 0; i < meta->arg_count; i++)
+        if (mapped >> i & 1 && !launch_can_map(&meta->args[i])) return false;
+    return mapped && gpu_params_size(meta->size, GPU_MAPS) <= GPU_PARAMS;
+}
+
+static void add_variant(Guard *g, MetaVariant *variants, uint32_t *count, unsigned which) {
+    MetaVariant *v = &variants[*count];
+    *v = variants[*count - 1];
     v->facts |= which;
     v->guard = g->value;
     LaunchInstr *code = arena_new(g->arena, LaunchInstr, g->code.count);
     for (size_t i = 0; i < g->code.count; i++) code[i] = g->code.data[i];
     v->code = (LaunchCode){(uint32_t)g->code.count, code};
+    (*count)++;
+}
+
+// Adds a variant with one more fact. If its guard would be empty, the fact always holds.
+static void add_fact(Guard *g, MetaVariant *variants, uint32_t *count, unsigned which,
+                     void (*require_it)(Guard *g)) {
+    size_t before = g->held.count;
+    require_it(g);
+    if (g->held.count > before) {
+        add_variant(g, variants, count, which);
+        return;
+    }
+    if (which == FACT_STREAM) return;  // there is nothing to stream
+    for (uint32_t i = 0; i < *count; i++) variants[i].facts |= which;
+}
+
+// A variant of its own even if its guard is empty: there are devices without maps.
+static void add_mapped(Guard *g, MetaVariant *variants, uint32_t *count) {
+    if (!can_map(g->meta, g->mapped)) return;
+    require_mapped(g);
+    add_variant(g, variants, count, FACT_MAPPED);
 }
 
 // A guard grows with the square of the number of arguments. Variants whose guards would be too long
@@ -294,15 +351,17 @@ static Guard guard_of(Arena *arena, const MetaKernel *meta, MetaVariant *variant
     return g;
 }
 
-void launch_add_gpu_variants(Arena *arena, MetaKernel *meta, bool buffers) {
+void launch_add_gpu_variants(Arena *arena, MetaKernel *meta, LaunchGpuFacts facts) {
     if (!fits(meta)) return;
-    MetaVariant *variants = arena_new(arena, MetaVariant, 5);
+    MetaVariant *variants = arena_new(arena, MetaVariant, 6);
     uint32_t count = 1;
     Guard g = guard_of(arena, meta, variants);
+    g.mapped = facts.mapped;
     add_fact(&g, variants, &count, FACT_NARROW, require_narrow);
     add_fact(&g, variants, &count, FACT_DISJOINT, require_disjoint);
     add_fact(&g, variants, &count, FACT_WIDE, require_wide);
-    if (buffers) add_fact(&g, variants, &count, FACT_NEAR, require_near);
+    if (facts.buffers) add_fact(&g, variants, &count, FACT_NEAR, require_near);
+    add_mapped(&g, variants, &count);
     meta->variants = variants;
     meta->variant_count = count;
 }

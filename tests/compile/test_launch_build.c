@@ -10,6 +10,7 @@
 
 #include "base/limits.h"
 #include "compile/pipeline/compile.h"
+#include "compile/pipeline/launch_guard.h"
 #include "ir/interp/interp.h"
 
 static uint64_t next(uint64_t *state) {
@@ -363,6 +364,86 @@ static void test_near(void **state) {
     unit_destroy(u);
 }
 
+// The guard of maps, for the views of the first two arguments.
+static void test_mapped(void **state) {
+    (void)state;
+    enum { APART = 2, WIDE, MAPPED };
+    static const char source[] =
+        "kernel k(f16 x[A, K, 32], strided f16 y[M, K], f16 z[N]) grid(1) {\n    z[0] = x[0, 0, "
+        "0];\n"
+        "}\n";
+    static const struct {
+        int64_t a, k, m, sm, sk, n;  // extents and strides
+        int variant;
+    } cases[] = {
+        {4, 4, 4, 8, 1, 8, MAPPED}, {4, 4, 4, 8, 1, 4, APART},
+        {4, 4, 4, 4, 1, 8, WIDE},   // rows of 8 bytes
+        {4, 4, 4, 12, 1, 8, WIDE},  // of 24
+        {4, 4, 4, 8, 2, 8, WIDE},   // columns
+        {4, 4, 4, 0, 1, 8, WIDE},   // one row
+        {0, 4, 4, 8, 1, 8, WIDE},   {4, 0, 4, 8, 1, 8, WIDE},
+        {4, 4, 0, 8, 1, 8, WIDE},   {4, 4, 4, 8, 1, 0, MAPPED},  // an array without a map
+        {1, 1, 1, 8, 1, 8, MAPPED},
+    };
+    Unit *u = unit_load_text(STR("mapped.tile"), str(source));
+    const FrontKernel *k = unit_kernel(u, STR("k"));
+    const Compiled *c = k ? unit_compile(u, k, &(FrontSpec){0}, NULL) : NULL;
+    assert_non_null(c);
+    launch_add_gpu_variants(u->arena, c->meta, (LaunchGpuFacts){.mapped = 3});
+    assert_int_equal(c->meta->variant_count, 5);
+    assert_int_equal(c->meta->variants[MAPPED].facts,
+                     FACT_NARROW | FACT_DISJOINT | FACT_WIDE | FACT_MAPPED);
+    assert_int_equal(launch_likeliest(c->meta), MAPPED);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        LaunchInput in[3] = {
+            {.address = 4096, .first = 4096, .last = 8192, .extent = {cases[i].a, cases[i].k, 32}},
+            {.address = 8192,
+             .first = 8192,
+             .last = 9000,
+             .extent = {cases[i].m, cases[i].k},
+             .stride = {cases[i].sm, cases[i].sk}},
+            {.address = 9216, .first = 9216, .last = 9300, .extent = {cases[i].n}},
+        };
+        int found = chosen(c->meta, in);
+        if (found != cases[i].variant)
+            fail_msg("case %zu: variant %d, expected %d", i, found, cases[i].variant);
+    }
+    unit_destroy(u);
+}
+
+static uint32_t variants_with_maps(const char *params, uint64_t mapped) {
+    char source[128];
+    snprintf(source, sizeof source, "kernel k(%s) grid(1) {\n}\n", params);
+    Unit *u = unit_load_text(STR("maps.tile"), str(source));
+    const FrontKernel *k = unit_kernel(u, STR("k"));
+    const Compiled *c = k ? unit_compile(u, k, &(FrontSpec){0}, NULL) : NULL;
+    assert_non_null(c);
+    launch_add_gpu_variants(u->arena, c->meta, (LaunchGpuFacts){.mapped = mapped});
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < c->meta->variant_count; i++)
+        count += (c->meta->variants[i].facts & FACT_MAPPED) != 0;
+    if (count) assert_true(c->meta->variants[c->meta->variant_count - 1].facts & FACT_MAPPED);
+    unit_destroy(u);
+    return count;
+}
+
+// No maps wanted, or of what they cannot describe: no variant. A guard that always
+// holds has one all the same, for devices without maps.
+static void test_no_maps(void **state) {
+    (void)state;
+    static const struct {
+        const char *params;
+        uint64_t mapped;
+        uint32_t variants;
+    } cases[] = {{"f16 x[M, K]", 0, 0},       {"f16 x[M, K]", 1, 1}, {"f16 x[M, 8]", 1, 1},
+                 {"f16 x[M, 12]", 1, 0},      {"f16 x[12]", 1, 1},   {"f16 x[16, 16]", 1, 1},
+                 {"f16 x[0, 16]", 1, 0},      {"i4 x[M, K]", 1, 0},  {"*f16 x", 1, 0},
+                 {"f16 x[M, K], i32 n", 2, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (variants_with_maps(cases[i].params, cases[i].mapped) != cases[i].variants)
+            fail_msg("case %zu", i);
+}
+
 // The guard of the kernel's own grid: some programs, and not too many.
 static void test_few_programs(void **state) {
     (void)state;
@@ -394,7 +475,8 @@ int main(void) {
         cmocka_unit_test(test_random),   cmocka_unit_test(test_refuses_loops),
         cmocka_unit_test(test_metadata), cmocka_unit_test(test_narrow),
         cmocka_unit_test(test_near),     cmocka_unit_test(test_few_programs),
-        cmocka_unit_test(test_short),
+        cmocka_unit_test(test_short),    cmocka_unit_test(test_mapped),
+        cmocka_unit_test(test_no_maps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

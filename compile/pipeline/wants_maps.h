@@ -1,0 +1,17 @@
+// Can a kernel use tensor maps? Asked before its variants are made, so that a kernel that cannot
+// use them has no variant for them.
+//
+// Invariants: the answer depends on the optimised tile IR alone. A parameter in it is a view that
+// launch_can_map takes.
+//
+//     uint64_t views = code_wants_maps(func);
+//     if (views) …                                    // variants for maps of these parameters
+#ifndef TILEC_COMPILE_PIPELINE_WANTS_MAPS_H
+#define TILEC_COMPILE_PIPELINE_WANTS_MAPS_H
+
+#include "ir/ir.h"
+
+// The views that the code may copy by maps: bit i stands for parameter i. 0: none.
+uint64_t code_wants_maps(const IrFunc *func);
+
+#endif
