@@ -186,6 +186,38 @@ tilec_status tilec_buffer_read(tilec_device *device, tilec_stream *stream, tilec
     return s ? s : device->api->copy(device, stream->state, to, from, size);
 }
 
+// ---- Operations that the host does not wait for ----
+
+static tilec_status start_move(const tilec_device *device, const tilec_stream *stream, RtMove m) {
+    if (!m.size) return TILEC_OK;
+    return device->api->move(stream->device, stream->state, &m);
+}
+
+tilec_status tilec_buffer_write_async(tilec_device *device, tilec_stream *stream,
+                                      tilec_buffer buffer, size_t offset, const void *from,
+                                      size_t size) {
+    if (!device) return TILEC_INVALID_ARGUMENT;
+    rt_begin(device->context);
+    if (!from && size) return null_memory(device->context);
+    char *to;
+    tilec_status s = find_stream(device, &stream);
+    if (!s) s = locate(device, buffer, offset, size, &to);
+    if (s) return s;
+    return start_move(device, stream, (RtMove){RT_MOVE_WRITE, to, from, .size = size});
+}
+
+tilec_status tilec_buffer_read_async(tilec_device *device, tilec_stream *stream,
+                                     tilec_buffer buffer, size_t offset, void *to, size_t size) {
+    if (!device) return TILEC_INVALID_ARGUMENT;
+    rt_begin(device->context);
+    if (!to && size) return null_memory(device->context);
+    char *from;
+    tilec_status s = find_stream(device, &stream);
+    if (!s) s = locate(device, buffer, offset, size, &from);
+    if (s) return s;
+    return start_move(device, stream, (RtMove){RT_MOVE_READ, to, from, .size = size});
+}
+
 tilec_status tilec_buffer_copy(tilec_device *device, tilec_stream *stream, tilec_buffer to,
                                size_t to_offset, tilec_buffer from, size_t from_offset,
                                size_t size) {
@@ -195,5 +227,33 @@ tilec_status tilec_buffer_copy(tilec_device *device, tilec_stream *stream, tilec
     tilec_status s = find_stream(device, &stream);
     if (!s) s = locate(device, to, to_offset, size, &target);
     if (!s) s = locate(device, from, from_offset, size, &source);
-    return s ? s : device->api->copy(device, stream->state, target, source, size);
+    if (s) return s;
+    return start_move(device, stream, (RtMove){RT_MOVE_WITHIN, target, source, .size = size});
+}
+
+static tilec_status check_pattern(tilec_context *c, const void *pattern, size_t unit, size_t offset,
+                                  size_t size) {
+    if (unit != 1 && unit != 2 && unit != 4 && unit != 8)
+        return rt_fail(c, TILEC_INVALID_ARGUMENT, "a pattern has 1, 2, 4 or 8 bytes, found %zu",
+                       unit);
+    if (!pattern) return rt_fail(c, TILEC_INVALID_ARGUMENT, "the pointer to the pattern is NULL");
+    if (offset % unit == 0 && size % unit == 0) return TILEC_OK;
+    return rt_fail(c, TILEC_INVALID_ARGUMENT,
+                   "%zu bytes from byte %zu on are not whole patterns of %zu bytes", size, offset,
+                   unit);
+}
+
+tilec_status tilec_buffer_fill(tilec_device *device, tilec_stream *stream, tilec_buffer buffer,
+                               size_t offset, const void *pattern, size_t pattern_size,
+                               size_t size) {
+    if (!device) return TILEC_INVALID_ARGUMENT;
+    rt_begin(device->context);
+    char *to;
+    tilec_status s = check_pattern(device->context, pattern, pattern_size, offset, size);
+    if (!s) s = find_stream(device, &stream);
+    if (!s) s = locate(device, buffer, offset, size, &to);
+    if (s) return s;
+    RtMove m = {RT_MOVE_FILL, to, .size = size, .unit = (uint32_t)pattern_size};
+    memcpy(&m.pattern, pattern, pattern_size);
+    return start_move(device, stream, m);
 }

@@ -67,6 +67,21 @@ typedef struct RtLaunch {
     const RtRange *ranges;  // one for each argument
 } RtLaunch;
 
+// An operation on memory that the host does not wait for (runtime/move.h does it for devices that
+// use the host's memory). For WRITE and READ one side is host memory, which stays valid until the
+// stream has passed the operation.
+typedef enum RtMoveKind { RT_MOVE_WRITE, RT_MOVE_READ, RT_MOVE_WITHIN, RT_MOVE_FILL } RtMoveKind;
+typedef struct RtMove {
+    RtMoveKind kind;
+    void *to;
+    const void *from;  // FILL: NULL
+    size_t size;       // bytes, more than 0
+    // FILL: the low `unit` bytes of `pattern`, again and again; `unit` is 1, 2, 4 or 8, and divides
+    // the address and the size.
+    uint64_t pattern;
+    uint32_t unit;
+} RtMove;
+
 enum { RT_HOST_MEMORY = 1 };
 
 typedef struct RtDeviceApi {
@@ -105,6 +120,8 @@ typedef struct RtDeviceApi {
     // Either may be host memory. Runs in stream order; host memory may be reused on return.
     tilec_status (*copy)(tilec_device *device, void *stream, void *to, const void *from,
                          size_t size);
+    // Runs in stream order, and does not wait for the stream, which keeps later failures.
+    tilec_status (*move)(tilec_device *device, void *stream, const RtMove *move);
     tilec_status (*module_load)(tilec_device *device, const RtImage *image, RtModule **module);
     void (*module_unload)(tilec_device *device, RtModule *module);
     // Waits until no launch of the module is queued or running, as module_unload does; NULL:

@@ -443,3 +443,14 @@ void *os_pages_map(size_t size) {
 }
 
 void os_pages_unmap(void *pages, size_t size) { munmap(pages, size); }
+
+bool os_memory_is_there(const void *memory, size_t size) {
+    unsigned char pages[1024];  // required by the call, never read
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)memory / page;
+    uintptr_t end = ((uintptr_t)memory + size + page - 1) / page;
+    for (uintptr_t at = first; at < end; at += sizeof pages) {
+        uintptr_t count = end - at < sizeof pages ? end - at : sizeof pages;
+        if (mincore((void *)(at * page), count * page, pages) && errno == ENOMEM) return false;
+    }
+    return true;
+}

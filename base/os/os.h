@@ -86,6 +86,9 @@ bool os_tile_registers_ask(void);
 // first use would otherwise cost a page fault every 4 KiB. NULL when out of memory.
 void *os_pages_map(size_t size);
 void os_pages_unmap(void *pages, size_t size);
+// Is all of it mapped, so that an access does not end the process? True where the system cannot
+// say.
+bool os_memory_is_there(const void *memory, size_t size);
 
 // strtod of the C locale, whatever the process has set.
 double os_text_to_double(const char *text, char **end);

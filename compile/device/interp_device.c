@@ -9,6 +9,7 @@
 #include "ir/interp/interp.h"
 #include "runtime/context.h"
 #include "runtime/launch.h"
+#include "runtime/move.h"
 
 struct RtModule {
     InterpImage image;
@@ -17,15 +18,26 @@ struct RtModule {
     OsMutex *lock;
 };
 
+static bool run_move(tilec_device *device, const RtMove *move) {
+    (void)device;
+    rt_move_run(move);
+    return true;
+}
+
 static tilec_status device_open(tilec_context *context, Str instance, void **state) {
     if (instance.size)
         return rt_fail(context, TILEC_INVALID_ARGUMENT, "device 'interp' takes no ':%.*s'",
                        STR_ARG(instance));
-    *state = NULL;
+    AtOnceDevice *d = recover_new(sizeof *d);
+    at_once_open(d, run_move);
+    *state = d;
     return TILEC_OK;
 }
 
-static void device_close(void *state) { (void)state; }
+static void device_close(void *state) {
+    at_once_close(state);
+    recover_free(state);
+}
 
 static tilec_status device_alloc(tilec_device *device, size_t size, void **address) {
     tilec_status s = rt_allocate(device->context, size, 64, address);
@@ -34,12 +46,13 @@ static tilec_status device_alloc(tilec_device *device, size_t size, void **addre
 }
 
 static void device_free(tilec_device *device, void *address, size_t size) {
+    at_once_flush_all(device);
     rt_release(device->context, address, size);
 }
 
 static tilec_status copy(tilec_device *device, void *stream, void *to, const void *from,
                          size_t size) {
-    (void)device, (void)stream;
+    at_once_flush(device, stream);
     if (size) memmove(to, from, size);
     return TILEC_OK;
 }
@@ -173,7 +186,7 @@ tilec_status interp_host_run(void *module, tilec_device *device, const RtLaunch 
 
 static tilec_status launch(tilec_device *device, void *stream, const RtLaunch *l) {
     AtOnceStream *s = stream;
-    at_once_stream_lock(s);
+    at_once_stream_lock(device, s);
     // After a failure the stream does nothing until it is synchronised.
     if (s->status == TILEC_OK) s->status = interp_host_run(l->module, device, l, &s->failure);
     os_mutex_unlock(s->lock);
@@ -198,6 +211,7 @@ const RtDeviceApi interp_device_api = {
     .event_query = at_once_event_query,
     .event_elapsed = at_once_event_elapsed,
     .copy = copy,
+    .move = at_once_move,
     .module_load = module_load,
     .module_unload = module_unload,
     .launch = launch,

@@ -10,6 +10,7 @@
 #include "compile/jit/compiler.h"
 #include "runtime/context.h"
 #include "runtime/failure.h"
+#include "runtime/move.h"
 #include "runtime/print.h"
 #include "sim/amd/amd.h"
 #include "sim/machine/machine.h"
@@ -21,6 +22,7 @@
 enum { WATCHERS = 5, COUNTERS = 3, STEP_LIMIT_SHIFT = 40, CLUSTERS_FROM = 90, CLUSTER_MAX = 8 };
 
 typedef struct Device {
+    AtOnceDevice at_once;
     OsMutex *lock;
     SimMemory *memory;
     GpuTarget target;
@@ -52,6 +54,7 @@ static void device_close(void *state) {
     Device *d = state;
     if (!os_mutex_abandoned(d->lock)) sim_memory_destroy(d->memory);
     os_mutex_destroy(d->lock);
+    at_once_close(&d->at_once);
     recover_free(d);
 }
 
@@ -95,6 +98,55 @@ static bool device_takes(Str instance) {
     return sim_arch_parse(instance, &target);
 }
 
+static uint64_t number_of(const void *address) { return (uint64_t)(uintptr_t)address; }
+
+// False in the child of a fork if a thread of the parent was changing the machine's memory. The
+// memory and the device are not touched then.
+static bool lock_device(Device *d) {
+    os_mutex_lock(d->lock);
+    bool whole = !os_mutex_abandoned(d->lock);
+    if (!whole) os_mutex_unlock(d->lock);
+    return whole;
+}
+
+// A copy within the device goes through the host, because only the host can write the machine's
+// memory.
+static bool copy_bytes(SimMemory *m, void *to, const void *from, size_t size) {
+    bool device_to = sim_address_is_global(number_of(to));
+    bool device_from = sim_address_is_global(number_of(from));
+    if (!device_to && !device_from) return memmove(to, from, size), true;
+    if (!device_from) return sim_memory_write(m, number_of(to), from, size);
+    if (!device_to) return sim_memory_read(m, number_of(from), to, size);
+    const SimRegion *r = sim_memory_find(m, number_of(from), size);
+    return r && sim_memory_write(m, number_of(to), r->bytes + (number_of(from) - r->base), size);
+}
+
+static bool fill_bytes(SimMemory *m, const RtMove *move) {
+    enum { PIECE = 4096 };
+    char piece[PIECE];
+    uint64_t at = number_of(move->to);
+    rt_move_run(&(RtMove){.kind = RT_MOVE_FILL,
+                          .to = piece,
+                          .size = PIECE,
+                          .pattern = move->pattern,
+                          .unit = move->unit});
+    for (size_t done = 0; done < move->size; done += PIECE) {
+        size_t left = move->size - done;
+        if (!sim_memory_write(m, at + done, piece, left < PIECE ? left : PIECE)) return false;
+    }
+    return true;
+}
+
+static bool run_move(tilec_device *device, const RtMove *move) {
+    Device *d = device->state;
+    if (!lock_device(d)) return false;
+    bool good = move->kind == RT_MOVE_FILL
+                    ? fill_bytes(d->memory, move)
+                    : copy_bytes(d->memory, move->to, move->from, move->size);
+    os_mutex_unlock(d->lock);
+    return good;
+}
+
 static tilec_status device_open(tilec_context *context, Str instance, void **state) {
     Str rest, arch = str_cut(instance, ':', &rest);
     GpuTarget target;
@@ -105,6 +157,7 @@ static tilec_status device_open(tilec_context *context, Str instance, void **sta
                        "device sim:%.*s: expected a number that orders the warps, found '%.*s'",
                        STR_ARG(arch), STR_ARG(rest));
     Device *d = recover_new(sizeof *d);
+    at_once_open(&d->at_once, run_move);
     d->lock = os_mutex_create_long();
     d->memory = memory_of(target);
     d->target = target;
@@ -117,23 +170,12 @@ static GpuTarget device_gpu(const tilec_device *device) {
     return ((const Device *)device->state)->target;
 }
 
-// False in the child of a fork if a thread of the parent was changing the machine's memory. The
-// memory and the device are not touched then.
-static bool lock_device(Device *d) {
-    os_mutex_lock(d->lock);
-    bool whole = !os_mutex_abandoned(d->lock);
-    if (!whole) os_mutex_unlock(d->lock);
-    return whole;
-}
-
 static tilec_status fail_forked(const tilec_device *device) {
     return rt_fail(device->context, TILEC_UNAVAILABLE,
                    "the process forked while another thread was using device %s: it works only "
                    "in the parent; open the device again",
                    device->name);
 }
-
-static uint64_t number_of(const void *address) { return (uint64_t)(uintptr_t)address; }
 
 // Rounds sizes up to whole units, because an atomic of one byte changes the whole unit: a pair of
 // bytes, on AMD's machines a word. Real drivers allocate more than that.
@@ -159,28 +201,17 @@ static tilec_status device_alloc(tilec_device *device, size_t size, void **addre
 static void device_free(tilec_device *device, void *address, size_t size) {
     Device *d = device->state;
     (void)size;
+    at_once_flush_all(device);
     if (!lock_device(d)) return;
     sim_memory_free(d->memory, number_of(address));
     os_mutex_unlock(d->lock);
 }
 
-// A copy within the device goes through the host, because only the host can write the machine's
-// memory.
-static bool copy_bytes(SimMemory *m, void *to, const void *from, size_t size) {
-    bool device_to = sim_address_is_global(number_of(to));
-    bool device_from = sim_address_is_global(number_of(from));
-    if (!device_to && !device_from) return memmove(to, from, size), true;
-    if (!device_from) return sim_memory_write(m, number_of(to), from, size);
-    if (!device_to) return sim_memory_read(m, number_of(from), to, size);
-    const SimRegion *r = sim_memory_find(m, number_of(from), size);
-    return r && sim_memory_write(m, number_of(to), r->bytes + (number_of(from) - r->base), size);
-}
-
 static tilec_status copy(tilec_device *device, void *stream, void *to, const void *from,
                          size_t size) {
     Device *d = device->state;
-    (void)stream;
     if (!size) return TILEC_OK;
+    at_once_flush(device, stream);
     if (!lock_device(d)) return fail_forked(device);
     bool good = copy_bytes(d->memory, to, from, size);
     os_mutex_unlock(d->lock);
@@ -538,7 +569,7 @@ static tilec_status launch(tilec_device *device, void *stream, const RtLaunch *l
                            "%.*s: the grid's dimension %d has %lld programs, GPUs have at most %d "
                            "there: make the first dimension the long one",
                            STR_ARG(l->meta->name), i, (long long)l->grid[i], ACROSS_MAX);
-    at_once_stream_lock(s);
+    at_once_stream_lock(device, s);
     bool whole = lock_device(d);  // in the machine's memory
     // After a failure the stream does nothing until it is synchronised.
     RtPrints prints = {0};
@@ -570,6 +601,7 @@ const RtDeviceApi sim_device_api = {
     .event_query = at_once_event_query,
     .event_elapsed = at_once_event_elapsed,
     .copy = copy,
+    .move = at_once_move,
     .module_load = module_load,
     .module_unload = module_unload,
     .launch = launch,

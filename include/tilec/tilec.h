@@ -213,9 +213,27 @@ TILEC_API tilec_status tilec_buffer_write(tilec_device *device, tilec_stream *st
                                           size_t size);
 TILEC_API tilec_status tilec_buffer_read(tilec_device *device, tilec_stream *stream,
                                          tilec_buffer buffer, size_t offset, void *to, size_t size);
+
+// The next functions do not wait for the stream, and run in its order. The host's memory must stay
+// valid and unchanged until the stream has passed: until a synchronize of the stream, or of an
+// event that was recorded after the call, returns. The stream's next synchronize reports later
+// failures.
+TILEC_API tilec_status tilec_buffer_write_async(tilec_device *device, tilec_stream *stream,
+                                                tilec_buffer buffer, size_t offset,
+                                                const void *from, size_t size);
+TILEC_API tilec_status tilec_buffer_read_async(tilec_device *device, tilec_stream *stream,
+                                               tilec_buffer buffer, size_t offset, void *to,
+                                               size_t size);
 TILEC_API tilec_status tilec_buffer_copy(tilec_device *device, tilec_stream *stream,
                                          tilec_buffer to, size_t to_offset, tilec_buffer from,
                                          size_t from_offset, size_t size);
+// Repeats the pattern of 1, 2, 4 or 8 bytes; `offset` and `size` (in bytes) are multiples of its
+// size. The pattern may be reused when the call returns.
+//     float one = 1;
+//     tilec_buffer_fill(device, NULL, x, 0, &one, sizeof one, n * sizeof one);
+TILEC_API tilec_status tilec_buffer_fill(tilec_device *device, tilec_stream *stream,
+                                         tilec_buffer buffer, size_t offset, const void *pattern,
+                                         size_t pattern_size, size_t size);
 
 // ---- Views: arrays as kernels see them
 

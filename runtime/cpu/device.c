@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/cpu/pool.h"
+#include "runtime/move.h"
 
 static tilec_status fail_memory(const tilec_device *device) {
     return rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory");
@@ -98,31 +99,40 @@ static void push(Pool *pool, Stream *stream, Command *command) {
     if (!pool->worker_count) stream_finish(pool, stream, stream->submitted);
 }
 
-static tilec_status copy(tilec_device *device, void *stream, void *to, const void *from,
-                         size_t size) {
-    if (!size) return TILEC_OK;
-    Stream *s = stream;
+// With more than this, the caller does not do it itself, though the stream is idle: it takes longer
+// than waking a worker.
+enum { MOVE_HERE = 32 << 10 };
+
+static tilec_status run_move(tilec_device *device, Stream *s, const RtMove *move, bool wait) {
     Pool *pool = enter(device, s);
-    bool now = stream_take(s);
-    pool_unlock(pool);
+    bool now = (wait || move->size <= MOVE_HERE) && stream_take(s);
     if (now) {
-        memmove(to, from, size);
+        pool_unlock(pool);
+        rt_move_run(move);
         pool_lock(pool);
         stream_give(pool, s);
         pool_unlock(pool);
         return TILEC_OK;
     }
-    pool_lock(pool);
-    Command *c = command_create(pool, COMMAND_COPY, 0);
+    Command *c = command_create(pool, COMMAND_MOVE, 0);
     if (c) {
-        c->to = to, c->from = from, c->size = size;
+        c->move = *move;
         push(pool, s, c);
-        // Waits for the copy: we do not know which side is host memory, and that must be free on
-        // return.
-        stream_finish(pool, s, s->submitted);
+        if (wait) stream_finish(pool, s, s->submitted);
     }
     pool_unlock(pool);
     return c ? TILEC_OK : fail_memory(device);
+}
+
+static tilec_status copy(tilec_device *device, void *stream, void *to, const void *from,
+                         size_t size) {
+    if (!size) return TILEC_OK;
+    RtMove m = {.kind = RT_MOVE_WITHIN, .to = to, .from = from, .size = size};
+    return run_move(device, stream, &m, true);
+}
+
+static tilec_status move(tilec_device *device, void *stream, const RtMove *m) {
+    return run_move(device, stream, m, false);
 }
 
 // ---- Events ----
@@ -385,6 +395,7 @@ const RtDeviceApi cpu_device_api = {
     .event_query = event_query,
     .event_elapsed = event_elapsed,
     .copy = copy,
+    .move = move,
     .module_load = module_load,
     .module_unload = module_unload,
     .module_finish = module_wait,

@@ -1,6 +1,6 @@
 // Internals of the device `cpu`: threads, streams as queues of commands, running grids.
 //
-//     launch ─▶ stream: [grid][record][copy] …     each stream is a queue; its head runs
+//     launch ─▶ stream: [grid][record][move] …     each stream is a queue; its head runs
 //                  │
 //                  ├─ the calling thread, at once, on an idle stream: one program, or a grid that
 //                  │  is shorter than waking others; if it takes longer, it becomes a command
@@ -108,7 +108,7 @@ typedef struct Grid {
 typedef enum CommandKind {
     COMMAND_GRID,
     COMMAND_HOST,
-    COMMAND_COPY,
+    COMMAND_MOVE,
     COMMAND_RECORD,
     COMMAND_WAIT
 } CommandKind;
@@ -122,9 +122,7 @@ typedef struct Command {
     uint32_t threads;  // threads that work on it now
     RtModule *module;  // for grids and host functions
     Record *record;    // for record and wait
-    void *to;          // for copy
-    const void *from;
-    size_t size;
+    RtMove move;
     Grid grid;  // for host functions only the launch; block and ranges follow the command
 } Command;
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/cpu/pool.h"
+#include "runtime/move.h"
 #include "target/cpu.h"
 
 // ---- Commands: those of the usual size are kept for the next ----
@@ -168,8 +169,8 @@ static bool step_alone(Pool *pool, Stream *s, Command *c) {
     pool_unlock(pool);
     RtReport report = {0};
     tilec_status status = TILEC_OK;
-    if (c->kind == COMMAND_COPY)
-        memmove(c->to, c->from, c->size);
+    if (c->kind == COMMAND_MOVE)
+        rt_move_run(&c->move);
     else
         status =
             c->module->host.run(c->module->host.user, c->grid.device, &c->grid.launch, &report);
@@ -208,7 +209,7 @@ bool stream_step(Pool *pool, Stream *stream, Scratch *scratch) {
     switch (c->kind) {
     case COMMAND_GRID: return step_grid(pool, stream, c, scratch);
     case COMMAND_HOST:
-    case COMMAND_COPY: return step_alone(pool, stream, c);
+    case COMMAND_MOVE: return step_alone(pool, stream, c);
     case COMMAND_RECORD: record_reach(c->record); break;
     case COMMAND_WAIT: break;
     }

@@ -93,12 +93,14 @@ static void leave(const GpuDevice *d, GpuPlace place) {
 
 // cuPointerGetAttribute would fail for memory that the driver does not know, and tools such as
 // compute-sanitizer would report each such failure.
-static GpuFailed find_memory(const GpuDevice *d, GpuAddress address, bool *host) {
+static GpuFailed find_memory(const GpuDevice *d, GpuAddress address, GpuMemory *memory) {
     GpuPointerAttribute attribute = CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
     unsigned type = 0;
     void *value = &type;
     GpuResult r = GPU_DO(d, pointer_get_attributes, 1, &attribute, &value, address);
-    *host = type == 0 || type == CU_MEMORYTYPE_HOST;
+    *memory = type == 0                    ? GPU_MEMORY_PAGES
+              : type == CU_MEMORYTYPE_HOST ? GPU_MEMORY_PINNED
+                                           : GPU_MEMORY_DEVICE;
     return (GpuFailed){GPU_CALL_pointer_get_attributes, r};
 }
 

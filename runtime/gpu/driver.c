@@ -14,6 +14,7 @@ typedef struct CallRow {
 } CallRow;
 static const CallRow rows[] = {
 #define GPU_CALL(name, cuda, hip, params) {#cuda, #hip, false},
+#define GPU_CALL_NEWER(name, cuda, hip, params) {#cuda, #hip, true},
 #define CUDA_CALL(name, symbol, params) {#symbol, NULL, false},
 #define HIP_CALL(name, symbol, params) {NULL, #symbol, false},
 #define CUDA_CALL_NEWER(name, symbol, params) {#symbol, NULL, true},

@@ -55,6 +55,9 @@ typedef struct GpuFailed {
     GpuResult code;
 } GpuFailed;
 
+// The place of an address. The driver does not know the host's pages.
+typedef enum GpuMemory { GPU_MEMORY_DEVICE, GPU_MEMORY_PINNED, GPU_MEMORY_PAGES } GpuMemory;
+
 // The calling thread's previous device, for gpu_leave.
 typedef struct GpuPlace {
     int device;
@@ -93,8 +96,7 @@ typedef struct GpuSide {
     void (*release)(GpuDevice *d);
     GpuFailed (*enter)(const GpuDevice *d, GpuPlace *place);
     void (*leave)(const GpuDevice *d, GpuPlace place);
-    // Is it host memory? Memory that the driver does not know is.
-    GpuFailed (*find_memory)(const GpuDevice *d, GpuAddress address, bool *host);
+    GpuFailed (*find_memory)(const GpuDevice *d, GpuAddress address, GpuMemory *memory);
     // Refuses another library's stream that belongs to another device.
     tilec_status (*check_stream)(const tilec_device *device, GpuStreamHandle handle);
     tilec_status (*load)(tilec_device *device, Arena *arena, const RtImage *image,
@@ -135,11 +137,22 @@ typedef struct GpuSpot {
     struct GpuSpot *next;
 } GpuSpot;
 
+// A copy between pages of the host and a stream's stage: a thread of the driver's makes it.
+typedef struct GpuStageCopy {
+    void *to;
+    const void *from;
+    size_t size;
+    _Atomic bool done;
+    struct GpuStageCopy *next;
+} GpuStageCopy;
+
 struct GpuStream {
     GpuStreamHandle handle;
     bool foreign;  // made by another library, which destroys it
     GpuSpot *spots;
-    tilec_status status;  // kept until the stream is synchronised
+    void *stage;           // pinned memory, through which pages are copied; NULL: not needed yet
+    GpuStageCopy *copies;  // that were asked for, done ones among them
+    tilec_status status;   // kept until the stream is synchronised
     RtReport failure;
     RtPrints prints;
     GpuStream *next;
@@ -190,7 +203,13 @@ void gpu_device_describe(const tilec_device *device, StrBuf *out);
 int32_t gpu_memory_number(const tilec_device *device);
 tilec_status gpu_alloc(tilec_device *device, size_t size, void **address);
 void gpu_free(tilec_device *device, void *address, size_t size);
+
+// memory.c
 tilec_status gpu_copy(tilec_device *device, void *stream, void *to, const void *from, size_t size);
+tilec_status gpu_move(tilec_device *device, void *stream, const RtMove *move);
+// Frees the stream's stage when it has passed everything, or passes nothing any more; with the lock
+// held. Not `inside` the device's context: what a thread of the driver's may still use is left.
+void gpu_stage_free(const GpuDevice *d, GpuStream *stream, bool inside);
 
 // stream.c
 tilec_status gpu_stream_create(tilec_device *device, void **stream);
@@ -229,16 +248,16 @@ void gpu_spots_collect(GpuStream *stream);
 void gpu_spots_free(const GpuDevice *d, GpuStream *stream, const RtModule *module);
 
 // A device's table without its kind, the number of its memory, and `open`.
-#define GPU_DEVICE_FUNCTIONS                                                                    \
-    .close = gpu_device_close, .gpu = gpu_device_target, .describe = gpu_device_describe,       \
-    .memory_number = gpu_memory_number, .alloc = gpu_alloc, .free = gpu_free,                   \
-    .stream_create = gpu_stream_create, .stream_wrap = gpu_stream_wrap,                         \
-    .stream_native = gpu_stream_native, .stream_destroy = gpu_stream_destroy,                   \
-    .stream_synchronize = gpu_stream_synchronize, .stream_wait = gpu_stream_wait,               \
-    .event_create = gpu_event_create, .event_destroy = gpu_event_destroy,                       \
-    .event_record = gpu_event_record, .event_synchronize = gpu_event_synchronize,               \
-    .event_query = gpu_event_query, .event_elapsed = gpu_event_elapsed, .copy = gpu_copy,       \
-    .module_load = gpu_module_load, .module_unload = gpu_module_unload, .prepare = gpu_prepare, \
-    .launch = gpu_launch
+#define GPU_DEVICE_FUNCTIONS                                                              \
+    .close = gpu_device_close, .gpu = gpu_device_target, .describe = gpu_device_describe, \
+    .memory_number = gpu_memory_number, .alloc = gpu_alloc, .free = gpu_free,             \
+    .stream_create = gpu_stream_create, .stream_wrap = gpu_stream_wrap,                   \
+    .stream_native = gpu_stream_native, .stream_destroy = gpu_stream_destroy,             \
+    .stream_synchronize = gpu_stream_synchronize, .stream_wait = gpu_stream_wait,         \
+    .event_create = gpu_event_create, .event_destroy = gpu_event_destroy,                 \
+    .event_record = gpu_event_record, .event_synchronize = gpu_event_synchronize,         \
+    .event_query = gpu_event_query, .event_elapsed = gpu_event_elapsed, .copy = gpu_copy, \
+    .move = gpu_move, .module_load = gpu_module_load, .module_unload = gpu_module_unload, \
+    .prepare = gpu_prepare, .launch = gpu_launch
 
 #endif

@@ -54,14 +54,16 @@ void gpu_stream_destroy(tilec_device *device, void *stream) {
     os_mutex_unlock(d->lock);
     GpuPlace place;
     bool inside = !d->side->enter(d, &place).code;
-    // No kernel writes to its spots any more. A foreign stream may be in a capture, which we must
-    // not end.
-    bool done = inside && (!s->foreign || s->spots);
-    if (done) done = !GPU_DO(d, stream_synchronize, s->handle);
+    // No kernel writes to its spots any more, and no copy uses its stage. A foreign stream may be
+    // in a capture, which we must not end.
+    bool done = inside && (!s->foreign || s->spots || s->stage);
+    if (done)
+        done = !GPU_DO(d, stream_synchronize, s->handle) || !gpu_result(d, d->driver.synchronize());
     if (inside && !s->foreign) GPU_DO(d, stream_destroy, s->handle);
     os_mutex_lock(d->lock);
     if (done) gpu_spots_collect(s);
     gpu_spots_free(d, s, NULL);
+    gpu_stage_free(d, s, inside);
     os_mutex_unlock(d->lock);
     if (inside) gpu_leave(d, place);
     rt_prints_say(device->context, &s->prints);

@@ -28,6 +28,7 @@ typedef unsigned GpuAttribute;
 typedef unsigned GpuFunctionAttribute;
 typedef unsigned GpuPointerAttribute;
 typedef unsigned GpuJitOption;
+typedef void (*GpuHostFunction)(void *data);
 typedef void GpuProperties;  // only for AMD; runtime/hip/device.c knows the parts it needs
 
 _Static_assert(sizeof(GpuAddress) == sizeof(void *), "a pointer to AMD's HIP");

@@ -111,16 +111,18 @@ static void leave(const GpuDevice *d, GpuPlace place) {
 
 // HIP 6 renumbered the kinds of memory as NVIDIA does: 0 is memory unknown to HIP, 1 is host
 // memory. Before, 0 was host memory and 1 device memory.
-static bool is_host(const GpuDevice *d, unsigned type) {
-    return type <= (d->version < 60000000 ? 0 : 1);
+static GpuMemory memory_of(const GpuDevice *d, unsigned type) {
+    unsigned host = d->version < 60000000 ? 0 : 1;
+    if (type < host) return GPU_MEMORY_PAGES;
+    return type == host ? GPU_MEMORY_PINNED : GPU_MEMORY_DEVICE;
 }
 
 // HIP fails for memory that it does not know.
-static GpuFailed find_memory(const GpuDevice *d, GpuAddress address, bool *host) {
+static GpuFailed find_memory(const GpuDevice *d, GpuAddress address, GpuMemory *memory) {
     unsigned type = 0;
     GpuResult r =
         GPU_DO(d, pointer_get_attribute, &type, HIP_POINTER_ATTRIBUTE_MEMORY_TYPE, address);
-    *host = r || is_host(d, type);
+    *memory = r ? GPU_MEMORY_PAGES : memory_of(d, type);
     return (GpuFailed){GPU_CALL_pointer_get_attribute, r == hipErrorInvalidValue ? 0 : r};
 }
 

@@ -162,6 +162,34 @@ static void test_copies(void **state) {
     tear_down_device(&f);
 }
 
+// Nothing waits for the gate but the synchronize: any of these calls would hang.
+static void test_moves_return_first(void **state) {
+    (void)state;
+    Fixture f;
+    set_up_device(&f, "cpu:2");
+    enum { LONG = 1 << 20 };
+    static unsigned char from[LONG], to[LONG];
+    tilec_buffer a, b;
+    assert_int_equal(tilec_buffer_create(f.rig.device, LONG, &a), TILEC_OK);
+    assert_int_equal(tilec_buffer_create(f.rig.device, LONG, &b), TILEC_OK);
+    memset(from, 3, LONG);
+    memset(to, 0, LONG);
+    tilec_device *d = f.rig.device;
+    tilec_stream *s = f.streams[0];
+    const uint64_t pattern = UINT64_C(0x0706050403020100);
+    launch_gate(&f, 0);
+    assert_int_equal(tilec_buffer_write_async(d, s, a, 0, from, LONG), TILEC_OK);
+    assert_int_equal(tilec_buffer_fill(d, s, a, 8, &pattern, 8, LONG / 2), TILEC_OK);
+    assert_int_equal(tilec_buffer_copy(d, s, b, 0, a, 0, LONG), TILEC_OK);
+    assert_int_equal(tilec_buffer_read_async(d, s, b, 0, to, LONG), TILEC_OK);
+    assert_int_equal(to[0], 0);
+    atomic_store(&f.open, 1);
+    synchronize(&f, 0);
+    for (size_t i = 0; i < LONG; i++)
+        if (to[i] != (i < 8 || i >= LONG / 2 + 8 ? 3 : i % 8)) fail_msg("byte %zu", i);
+    tear_down_device(&f);
+}
+
 // Big buffers are zeroed, too, and a buffer is freed only once what uses it is done.
 static void test_buffers(void **state) {
     (void)state;
@@ -352,11 +380,17 @@ static void test_host(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),         cmocka_unit_test(test_launch_returns_first),
-        cmocka_unit_test(test_progress),      cmocka_unit_test(test_copies),
-        cmocka_unit_test(test_buffers),       cmocka_unit_test(test_free_waits),
-        cmocka_unit_test(test_events),        cmocka_unit_test(test_wait_keeps_its_record),
-        cmocka_unit_test(test_destroy_waits), cmocka_unit_test(test_host),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_launch_returns_first),
+        cmocka_unit_test(test_progress),
+        cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_moves_return_first),
+        cmocka_unit_test(test_buffers),
+        cmocka_unit_test(test_free_waits),
+        cmocka_unit_test(test_events),
+        cmocka_unit_test(test_wait_keeps_its_record),
+        cmocka_unit_test(test_destroy_waits),
+        cmocka_unit_test(test_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -317,6 +317,7 @@ static const DriverRig rig = {
     .illegal_address = CUDA_ERROR_ILLEGAL_ADDRESS,
     .enter = enter,
     .leave = leave,
+    .host_functions = true,
     .bad_stream =
         "the stream belongs to another device or context; device cuda:1 works in the primary",
 };

@@ -22,6 +22,7 @@ typedef CUdevice_attribute GpuAttribute;
 typedef CUfunction_attribute GpuFunctionAttribute;
 typedef CUpointer_attribute GpuPointerAttribute;
 typedef CUjit_option GpuJitOption;
+typedef CUhostFn GpuHostFunction;
 #if CUDA_VERSION >= 11080
 typedef CUlaunchConfig GpuLaunchConfig;
 #endif

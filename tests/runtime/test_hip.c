@@ -312,6 +312,7 @@ static DriverRig rig = {
     .illegal_address = hipErrorIllegalAddress,
     .enter = enter,
     .leave = leave,
+    .host_functions = true,
     .bad_stream = "the stream belongs to device hip:0, not to device hip:1",
 };
 
@@ -337,6 +338,7 @@ int main(void) {
     rig_5.library = TEST_FAKE_HIP5;
     rig_5.configure = configure_5;
     rig_5.code_count = 4;
+    rig_5.host_functions = false;
     rig_5.bad_stream = NULL;
     failed += driver_tests_run(&rig_5, of_5, sizeof of_5 / sizeof *of_5);
     arena_destroy(objects);

@@ -160,13 +160,30 @@ void driver_sums(const Fixture *f) {
     for (int i = 0; i < N; i++) assert_true(f->z[i] == (float)(1001 * i));
 }
 
+// Fills of every unit, and asynchronous copies of pages, on a stream; x and y come back as they
+// were.
+static tilec_status move_around(Fixture *f, tilec_stream *stream, tilec_buffer room) {
+    static const uint64_t pattern = UINT64_C(0x3f80000040000000);
+    float *back = f->back;
+    tilec_status s = TILEC_OK;
+    for (size_t unit = 1; !s && unit <= 8; unit *= 2)
+        s = tilec_buffer_fill(f->device, stream, room, 0, &pattern, unit, sizeof f->z);
+    if (!s) s = tilec_buffer_read_async(f->device, stream, room, 8, back, 24);
+    if (!s) s = tilec_buffer_write_async(f->device, stream, room, 0, f->x, sizeof f->x);
+    if (!s) s = tilec_buffer_read_async(f->device, stream, room, 40, back + 10, 4 * (N - 10));
+    if (!s) s = tilec_stream_synchronize(stream);
+    for (int i = 0; !s && i < N; i++)
+        assert_true(back[i] == (i >= 10 ? f->x[i] : i >= 6 ? 0 : i % 2 ? 1 : 2));
+    return s;
+}
+
 // All that a program does, to its end; the first failure ends it.
 tilec_status driver_scenario(Fixture *f) {
     tilec_stream *stream = NULL;
     tilec_event *begin = NULL, *end = NULL;
     tilec_buffer copy;
     uint64_t ns = 0;
-    memset(f->z, 0, sizeof f->z);
+    memset(f->z, 0, sizeof f->z), memset(f->back, 0, sizeof f->back);
     rig->configure();
     tilec_status s = driver_open(f, rig->devices[0], rig->add);
     tilec_stream *theirs = NULL;
@@ -176,6 +193,7 @@ tilec_status driver_scenario(Fixture *f) {
     if (!s) s = tilec_event_create(f->device, &end);
     if (!s) s = tilec_buffer_create(f->device, sizeof f->z, &copy);
     if (!s) s = driver_fill(f, NULL);
+    if (!s) s = move_around(f, stream, copy);
     if (!s) s = tilec_event_record(begin, NULL);
     if (!s) s = driver_launch(f, NULL);
     f->made.variant.ctas = 2;
@@ -237,6 +255,34 @@ void driver_orders_streams(void **state) {
         assert_int_equal(tilec_event_query(event, &done), TILEC_OK);
         assert_int_equal(done, 1);
     }
+}
+
+// Pages of the host, more than the stage holds, there and back: nothing is done until the stream is
+// synchronised. Drivers that call no functions of the host have to wait.
+void driver_moves_without_waiting(void **state) {
+    Fixture *f = *state;
+    enum { PAGES = (5 << 20) / 2 + 12 };
+    unsigned char *from = malloc(PAGES), *to = calloc(1, PAGES);
+    tilec_buffer a, b;
+    assert_int_equal(driver_open(f, rig->devices[0], rig->add), TILEC_OK);
+    assert_int_equal(tilec_buffer_create(f->device, PAGES, &a), TILEC_OK);
+    assert_int_equal(tilec_buffer_create(f->device, PAGES, &b), TILEC_OK);
+    for (size_t i = 0; i < PAGES; i++) from[i] = (unsigned char)(i % 251);
+    bool waits = !rig->host_functions;
+    unsigned before = calls_of(GPU_CALL_stream_synchronize);
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(tilec_buffer_write_async(f->device, NULL, a, 0, from, PAGES), TILEC_OK);
+        assert_int_equal(tilec_buffer_copy(f->device, NULL, b, 0, a, 0, PAGES), TILEC_OK);
+        assert_int_equal(tilec_buffer_fill(f->device, NULL, b, 4, "ab", 2, 4), TILEC_OK);
+        assert_int_equal(tilec_buffer_read_async(f->device, NULL, b, 0, to, PAGES), TILEC_OK);
+    }
+    assert_int_equal(calls_of(GPU_CALL_stream_synchronize) - before, waits ? 4 : 0);
+    assert_int_equal(to[1], waits);
+    assert_int_equal(tilec_stream_synchronize(tilec_device_stream(f->device)), TILEC_OK);
+    memcpy(from + 4, "abab", 4);
+    assert_memory_equal(to, from, PAGES);
+    free(from);
+    free(to);
 }
 
 // A stream of another owner: work is on it, and it stays when ours goes.

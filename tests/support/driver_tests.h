@@ -44,6 +44,7 @@ typedef struct DriverRig {
     GpuResult illegal_address;
     void (*enter)(GpuDriver *d);  // a user of the driver takes device 0
     void (*leave)(GpuDriver *d);
+    bool host_functions;     // the driver calls functions of the host
     const char *bad_stream;  // the error for a stream of device 0 on device 1; NULL: none
 } DriverRig;
 
@@ -66,7 +67,7 @@ typedef struct DriverFixture {
     tilec_kernel *kernel;
     DriverKernel made;
     tilec_buffer buffers[3];
-    float x[DRIVER_N], y[DRIVER_N], z[DRIVER_N];
+    float x[DRIVER_N], y[DRIVER_N], z[DRIVER_N], back[DRIVER_N];
 } DriverFixture;
 
 // The fake of the rig that runs.
@@ -91,6 +92,7 @@ tilec_context *driver_context(void);
 
 void driver_runs(void **state);
 void driver_orders_streams(void **state);
+void driver_moves_without_waiting(void **state);
 void driver_takes_streams_of_others(void **state);
 void driver_shares_tensors(void **state);
 void driver_takes_raw_pointers(void **state);
@@ -102,12 +104,13 @@ void driver_stays_lost(void **state);
 void driver_fails_cleanly(void **state);
 
 #define DRIVER_TEST(name) cmocka_unit_test_setup_teardown(name, driver_set_up, driver_tear_down)
-#define DRIVER_TESTS                                                                     \
-    DRIVER_TEST(driver_runs), DRIVER_TEST(driver_orders_streams),                        \
-        DRIVER_TEST(driver_takes_streams_of_others), DRIVER_TEST(driver_shares_tensors), \
-        DRIVER_TEST(driver_takes_raw_pointers), DRIVER_TEST(driver_has_two_devices),     \
-        DRIVER_TEST(driver_prepared_launches_do_nothing_else),                           \
-        DRIVER_TEST(driver_reports_asserts), DRIVER_TEST(driver_refuses_launches),       \
+#define DRIVER_TESTS                                                                            \
+    DRIVER_TEST(driver_runs), DRIVER_TEST(driver_orders_streams),                               \
+        DRIVER_TEST(driver_moves_without_waiting), DRIVER_TEST(driver_takes_streams_of_others), \
+        DRIVER_TEST(driver_shares_tensors), DRIVER_TEST(driver_takes_raw_pointers),             \
+        DRIVER_TEST(driver_has_two_devices),                                                    \
+        DRIVER_TEST(driver_prepared_launches_do_nothing_else),                                  \
+        DRIVER_TEST(driver_reports_asserts), DRIVER_TEST(driver_refuses_launches),              \
         DRIVER_TEST(driver_stays_lost), DRIVER_TEST(driver_fails_cleanly)
 // Opens the fake and makes it the driver; `count` tests.
 int driver_tests_run(const DriverRig *rig, const struct CMUnitTest *tests, size_t count);

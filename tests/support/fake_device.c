@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/move.h"
+
 static FakeLog *log_of(const tilec_device *device) { return device->context->options.user; }
 
 static tilec_status result(tilec_context *c) {
@@ -112,6 +114,13 @@ static tilec_status fake_copy(tilec_device *device, void *stream, void *to, cons
     return result(device->context);
 }
 
+static tilec_status fake_move(tilec_device *device, void *stream, const RtMove *move) {
+    (void)stream;
+    log_of(device)->moves++;
+    rt_move_run(move);
+    return result(device->context);
+}
+
 static tilec_status fake_load(tilec_device *device, const RtImage *image, RtModule **module) {
     (void)image;
     *module = NULL;
@@ -148,6 +157,7 @@ static const RtDeviceApi fake_api = {
     .event_query = fake_query,
     .event_elapsed = fake_elapsed,
     .copy = fake_copy,
+    .move = fake_move,
     .module_load = fake_load,
     .module_unload = fake_unload,
     .prepare = fake_prepare,

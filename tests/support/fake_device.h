@@ -10,7 +10,7 @@
 #include "runtime/context.h"
 
 typedef struct FakeLog {
-    int opens, closes, allocs, frees, streams, copies, launches, prepares, syncs, events;
+    int opens, closes, allocs, frees, streams, copies, moves, launches, prepares, syncs, events;
     tilec_status fail_next;
     uint32_t variant;
     int64_t grid[3];

@@ -120,6 +120,16 @@ static HostBlock *find_host(const void *memory) {
     return NULL;
 }
 
+// Is the address within memory of the host that the driver gave?
+static bool is_host(uint64_t address) {
+    const FakeDevice *d = fake_device();
+    for (size_t i = 0; i < d->host.count; i++) {
+        const HostBlock *b = &d->host.data[i];
+        if (!b->dead && address - (uint64_t)(uintptr_t)b->bytes < b->size) return true;
+    }
+    return false;
+}
+
 GpuResult fake_host_free(void *memory) {
     GpuResult r = fake_begin(GPU_CALL_host_free, true);
     if (r) return fake_end(r);
@@ -142,7 +152,7 @@ GpuResult fake_host_address(GpuAddress *address, void *memory, unsigned flags) {
 }
 
 static bool find_memory(GpuAddress pointer, unsigned *type) {
-    bool host = find_host((const void *)(uintptr_t)pointer) != NULL;
+    bool host = is_host(pointer);
     if (!host && !sim_memory_find(fake_memory(fake_device()), pointer, 1)) return false;
     *type = fake_memory_type(host);
     return true;
@@ -194,3 +204,39 @@ GpuResult fake_copy_to_host(void *to, GpuAddress from, size_t size, GpuStreamHan
 GpuResult fake_copy_within(GpuAddress to, GpuAddress from, size_t size, GpuStreamHandle stream) {
     return copy(GPU_CALL_copy_within, to, from, size, stream);
 }
+
+static GpuResult fill(GpuCall call, uint64_t to, uint64_t pattern, size_t unit, size_t count,
+                      GpuStreamHandle stream) {
+    GpuResult r = fake_begin(call, true);
+    Thing *s = r ? NULL : fake_check(stream, THING_STREAM);
+    if (!r && !s) r = FAKE_INVALID_HANDLE;
+    if (!r && (!count || to % unit || !sim_address_is_global(to))) {
+        fake_problem("%s: a fill of no memory of the device", fake_symbol(call));
+        r = FAKE_INVALID_VALUE;
+    }
+    Work w = {.kind = WORK_FILL, .to = to, .size = count * unit, .pattern = pattern, .unit = unit};
+    if (!r) fake_push(s, w);
+    return fake_end(r);
+}
+
+GpuResult fake_fill_bytes(GpuAddress to, unsigned char value, size_t count,
+                          GpuStreamHandle stream) {
+    return fill(GPU_CALL_fill_bytes, to, value, 1, count, stream);
+}
+GpuResult fake_fill_halves(GpuAddress to, unsigned short value, size_t count,
+                           GpuStreamHandle stream) {
+    return fill(GPU_CALL_fill_halves, to, value, 2, count, stream);
+}
+GpuResult fake_fill_words(GpuAddress to, unsigned value, size_t count, GpuStreamHandle stream) {
+    return fill(GPU_CALL_fill_words, to, value, 4, count, stream);
+}
+
+#ifndef FAKE_HIP_5
+GpuResult fake_host_function(GpuStreamHandle stream, GpuHostFunction function, void *data) {
+    GpuResult r = fake_begin(GPU_CALL_host_function, true);
+    Thing *s = r ? NULL : fake_check(stream, THING_STREAM);
+    if (!r && (!s || !function)) r = FAKE_INVALID_HANDLE;
+    if (!r) fake_push(s, (Work){.kind = WORK_HOST, .call = function, .data = data});
+    return fake_end(r);
+}
+#endif

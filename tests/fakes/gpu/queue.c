@@ -24,6 +24,14 @@ static GpuResult do_copy(const FakeDevice *d, const Work *w) {
     return 0;
 }
 
+static GpuResult do_fill(const FakeDevice *d, const Work *w) {
+    const uint8_t *there = bytes_of(d, w->to, w->size);
+    if (!there) return FAKE_ILLEGAL_ADDRESS;
+    for (size_t at = 0; at < w->size; at += w->unit)
+        sim_memory_write(d->memory, w->to + at, &w->pattern, w->unit);
+    return 0;
+}
+
 static GpuResult do_launch(const FakeDevice *d, const Work *w) {
     Arena *arena = arena_create();
     SimFindings *findings = sim_findings_create(arena);
@@ -60,6 +68,8 @@ static GpuResult do_work(Thing *stream, const Work *w) {
         fake_state.clock += 1000;
         return do_launch(d, w);
     case WORK_COPY: fake_state.clock += 10; return do_copy(d, w);
+    case WORK_FILL: fake_state.clock += 10; return do_fill(d, w);
+    case WORK_HOST: w->call(w->data); break;
     case WORK_RECORD:
         w->record->done = true;
         w->record->time = fake_state.clock;

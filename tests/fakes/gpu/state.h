@@ -29,6 +29,7 @@
 #define HIP_CALL_TEXT(name, symbol, params) FAKE_ENTRY(const char *, name, symbol, params)
 #ifdef FAKE_HIP_5
 #define HIP_CALL_NEWER(name, symbol, params)
+#define GPU_CALL_NEWER(name, cuda, hip, params)
 #endif
 #else
 #define GPU_CALL(name, cuda, hip, params) FAKE_ENTRY(GpuResult, name, cuda, params)
@@ -73,14 +74,25 @@ typedef struct Record {  // of an event on a stream
     uint64_t time;
 } Record;
 
-typedef enum WorkKind { WORK_LAUNCH, WORK_COPY, WORK_RECORD, WORK_WAIT } WorkKind;
+typedef enum WorkKind {
+    WORK_LAUNCH,
+    WORK_COPY,
+    WORK_FILL,
+    WORK_HOST,
+    WORK_RECORD,
+    WORK_WAIT
+} WorkKind;
 typedef struct Work {
     WorkKind kind;
     struct Thing *function;
     uint32_t grid[3], block[3], shared;
     uint8_t *params;
     uint64_t to, from;  // addresses of the device or the host
-    size_t size;
+    size_t size;        // bytes
+    uint64_t pattern;   // of a fill, repeated
+    size_t unit;        // bytes of the pattern
+    GpuHostFunction call;
+    void *data;
     Record *record;
 } Work;
 
