@@ -28,6 +28,13 @@
 #include "runtime/device.h"
 #include "runtime/report.h"
 
+// A copy of another device that uses a buffer: done when the event of that device is reached.
+typedef struct RtPeer {
+    tilec_device *device;
+    void *event;
+    struct RtPeer *next;
+} RtPeer;
+
 typedef struct RtBuffer {
     tilec_device *device;  // NULL: free slot
     void *address;
@@ -35,6 +42,7 @@ typedef struct RtBuffer {
     uint32_t generation;
     uint32_t holds;  // number of tensors of other libraries that share the memory
     bool destroyed;  // but still held; no handle finds it any more
+    RtPeer *peers;   // newest first
 } RtBuffer;
 
 typedef struct RtError RtError;
@@ -98,6 +106,17 @@ bool rt_buffer_find(tilec_context *context, tilec_buffer buffer, RtBuffer *found
 // Keeps a live buffer's memory past tilec_buffer_destroy, until it is released; false: not live.
 bool rt_buffer_hold(tilec_context *context, tilec_buffer buffer);
 void rt_buffer_let_go(tilec_context *context, tilec_buffer buffer);
+// Frees the memory of a buffer that was taken off the list, without the context's mutex. Waits for
+// copies of other devices.
+void rt_buffer_free(const RtBuffer *taken);
+// Notes a copy of `device` that uses a buffer of another device; takes over the event, recorded
+// after it. When the buffer is gone, waits for the event.
+tilec_status rt_buffer_used(tilec_device *device, tilec_buffer buffer, void *event);
+// Refuses a buffer that belongs to another device (`owner`) or does not exist any more (NULL).
+tilec_status rt_not_of(const tilec_device *device, const tilec_device *owner);
+tilec_status rt_null_memory(tilec_context *context);
+// Forgets the device's copies that use buffers of other devices. They are done.
+void rt_buffers_forget(const tilec_device *device);
 // The device kinds of this build, for messages: "interp, cpu".
 void rt_device_kinds(const tilec_context *context, StrBuf *out);
 

@@ -140,6 +140,7 @@ static bool take_buffer(tilec_device *device, uint32_t *from, RtBuffer *taken) {
         b->device = NULL;
         b->destroyed = false;
         b->holds = 0;
+        b->peers = NULL;
         b->generation++;
     }
     os_mutex_unlock(c->lock);
@@ -149,7 +150,7 @@ static bool take_buffer(tilec_device *device, uint32_t *from, RtBuffer *taken) {
 static void release_buffers(tilec_device *device) {
     RtBuffer b;
     uint32_t from = 0;
-    while (take_buffer(device, &from, &b)) device->api->free(device, b.address, b.size);
+    while (take_buffer(device, &from, &b)) rt_buffer_free(&b);
 }
 
 // Destroys the device's objects, newest first.
@@ -164,12 +165,14 @@ void tilec_device_close(tilec_device *device) {
     if (!device) return;
     tilec_context *c = device->context;
     release_owned(device);
+    rt_buffers_forget(device);
     os_mutex_lock(c->lock);
     tilec_device **link = &c->devices;
     while (*link != device) link = &(*link)->next;
     *link = device->next;
     os_mutex_unlock(c->lock);
     release_buffers(device);
+    rt_host_free_all(device);
     device->api->close(device->state);
     recover_free(device->name);
     recover_free(device);

@@ -70,7 +70,13 @@ typedef struct RtLaunch {
 // An operation on memory that the host does not wait for (runtime/move.h does it for devices that
 // use the host's memory). For WRITE and READ one side is host memory, which stays valid until the
 // stream has passed the operation.
-typedef enum RtMoveKind { RT_MOVE_WRITE, RT_MOVE_READ, RT_MOVE_WITHIN, RT_MOVE_FILL } RtMoveKind;
+typedef enum RtMoveKind {
+    RT_MOVE_WRITE,
+    RT_MOVE_READ,
+    RT_MOVE_WITHIN,
+    RT_MOVE_BETWEEN,  // two devices of one kind
+    RT_MOVE_FILL
+} RtMoveKind;
 typedef struct RtMove {
     RtMoveKind kind;
     void *to;
@@ -80,6 +86,7 @@ typedef struct RtMove {
     // the address and the size.
     uint64_t pattern;
     uint32_t unit;
+    const tilec_device *to_device, *from_device;  // BETWEEN
 } RtMove;
 
 enum { RT_HOST_MEMORY = 1 };
@@ -101,8 +108,13 @@ typedef struct RtDeviceApi {
     int32_t memory;
     int32_t memory_also[2];  // kinds of memory that all devices of this kind can access; 0: none
     int32_t (*memory_number)(const tilec_device *device);  // DLPack's number of the device; NULL: 0
+    // `free` waits for the device's work.
     tilec_status (*alloc)(tilec_device *device, size_t size, void **address);
     void (*free)(tilec_device *device, void *address, size_t size);
+    // The same for host memory that copies of the device reach without a detour; NULL: the device's
+    // own memory is the host's.
+    tilec_status (*host_alloc)(tilec_device *device, size_t size, void **memory);
+    void (*host_free)(tilec_device *device, void *memory, size_t size);
     tilec_status (*stream_create)(tilec_device *device, void **stream);
     // Wraps a stream made by another library, and unwraps a stream for other libraries; NULL:
     // unsupported.
@@ -139,6 +151,13 @@ typedef struct RtOwned {
     struct RtOwned **link;  // the pointer that points at this one
 } RtOwned;
 
+// Memory of tilec_host_alloc.
+typedef struct RtHostMemory {
+    void *memory;
+    size_t size;
+    struct RtHostMemory *next;
+} RtHostMemory;
+
 struct tilec_device {
     tilec_context *context;
     const RtDeviceApi *api;
@@ -146,6 +165,7 @@ struct tilec_device {
     char *name;
     tilec_stream *first;  // the stream that NULL stands for
     RtOwned *streams, *events, *kernels;
+    RtHostMemory *host;
     _Atomic(tilec_library *) libraries;  // runtime/library.h
     struct tilec_device *next;
     uint32_t number;  // among the devices that the context opened, from 1
@@ -156,6 +176,8 @@ typedef struct RtDeviceText {
     char text[128];
 } RtDeviceText;
 const char *rt_device_told(const tilec_device *d, const tilec_device *other, RtDeviceText *text);
+
+void rt_host_free_all(tilec_device *device);
 
 struct tilec_stream {
     RtOwned owned;

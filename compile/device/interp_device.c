@@ -9,7 +9,7 @@
 #include "ir/interp/interp.h"
 #include "runtime/context.h"
 #include "runtime/launch.h"
-#include "runtime/move.h"
+#include "runtime/memory/move.h"
 
 struct RtModule {
     InterpImage image;

@@ -1,6 +1,7 @@
 #include "compile/device/sim_device.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/os/os.h"
@@ -10,7 +11,7 @@
 #include "compile/jit/compiler.h"
 #include "runtime/context.h"
 #include "runtime/failure.h"
-#include "runtime/move.h"
+#include "runtime/memory/move.h"
 #include "runtime/print.h"
 #include "sim/amd/amd.h"
 #include "sim/machine/machine.h"
@@ -137,8 +138,28 @@ static bool fill_bytes(SimMemory *m, const RtMove *move) {
     return true;
 }
 
+// Between two machines: the bytes go through the host.
+static bool copy_between(const RtMove *move) {
+    Device *to = move->to_device->state, *from = move->from_device->state;
+    void *bytes = malloc(move->size);
+    if (!bytes || !lock_device(from)) {
+        free(bytes);
+        return false;
+    }
+    bool good = copy_bytes(from->memory, bytes, move->from, move->size);
+    os_mutex_unlock(from->lock);
+    good = good && lock_device(to);
+    if (good) {
+        good = copy_bytes(to->memory, move->to, bytes, move->size);
+        os_mutex_unlock(to->lock);
+    }
+    free(bytes);
+    return good;
+}
+
 static bool run_move(tilec_device *device, const RtMove *move) {
     Device *d = device->state;
+    if (move->kind == RT_MOVE_BETWEEN) return copy_between(move);
     if (!lock_device(d)) return false;
     bool good = move->kind == RT_MOVE_FILL
                     ? fill_bytes(d->memory, move)
@@ -218,6 +239,18 @@ static tilec_status copy(tilec_device *device, void *stream, void *to, const voi
     return good ? TILEC_OK
                 : rt_fail(device->context, TILEC_INVALID_ARGUMENT,
                           "a copy of %zu bytes is not within a buffer", size);
+}
+
+static tilec_status host_alloc(tilec_device *device, size_t size, void **memory) {
+    enum { ALIGN = 64 };
+    tilec_status s = rt_allocate(device->context, size, ALIGN, memory);
+    if (!s) memset(*memory, 0, size);
+    return s;
+}
+
+static void host_free(tilec_device *device, void *memory, size_t size) {
+    at_once_flush_all(device);
+    rt_release(device->context, memory, size);
 }
 
 // ---- Modules ----
@@ -590,6 +623,8 @@ const RtDeviceApi sim_device_api = {
     .takes = device_takes,
     .alloc = device_alloc,
     .free = device_free,
+    .host_alloc = host_alloc,
+    .host_free = host_free,
     .stream_create = at_once_stream_create,
     .stream_destroy = at_once_stream_destroy,
     .stream_synchronize = at_once_stream_synchronize,

@@ -214,6 +214,11 @@ TILEC_API tilec_status tilec_buffer_write(tilec_device *device, tilec_stream *st
 TILEC_API tilec_status tilec_buffer_read(tilec_device *device, tilec_stream *stream,
                                          tilec_buffer buffer, size_t offset, void *to, size_t size);
 
+// Host memory that the device's copies reach without a detour; zeroed, and aligned to 64 bytes.
+TILEC_API tilec_status tilec_host_alloc(tilec_device *device, size_t size, void **memory);
+// Waits for the device's work, which may use the memory. Closing the device frees it, too.
+TILEC_API tilec_status tilec_host_free(tilec_device *device, void *memory);
+
 // The next functions do not wait for the stream, and run in its order. The host's memory must stay
 // valid and unchanged until the stream has passed: until a synchronize of the stream, or of an
 // event that was recorded after the call, returns. The stream's next synchronize reports later
@@ -224,6 +229,8 @@ TILEC_API tilec_status tilec_buffer_write_async(tilec_device *device, tilec_stre
 TILEC_API tilec_status tilec_buffer_read_async(tilec_device *device, tilec_stream *stream,
                                                tilec_buffer buffer, size_t offset, void *to,
                                                size_t size);
+// Either buffer may belong to another device of the same kind and context; then first synchronize
+// the work of that device that fills the source or still uses the target.
 TILEC_API tilec_status tilec_buffer_copy(tilec_device *device, tilec_stream *stream,
                                          tilec_buffer to, size_t to_offset, tilec_buffer from,
                                          size_t from_offset, size_t size);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "runtime/cpu/pool.h"
-#include "runtime/move.h"
+#include "runtime/memory/move.h"
 
 static tilec_status fail_memory(const tilec_device *device) {
     return rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory");

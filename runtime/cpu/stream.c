@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "runtime/cpu/pool.h"
-#include "runtime/move.h"
+#include "runtime/memory/move.h"
 #include "target/cpu.h"
 
 // ---- Commands: those of the usual size are kept for the next ----

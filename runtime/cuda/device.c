@@ -104,6 +104,14 @@ static GpuFailed find_memory(const GpuDevice *d, GpuAddress address, GpuMemory *
     return (GpuFailed){GPU_CALL_pointer_get_attributes, r};
 }
 
+static GpuFailed copy_between(const GpuDevice *to, const GpuDevice *from, const RtMove *m,
+                              GpuStreamHandle stream) {
+    const GpuDevice *d = to;
+    GpuResult r = GPU_DO(d, copy_contexts, (GpuAddress)(uintptr_t)m->to, to->context,
+                         (GpuAddress)(uintptr_t)m->from, from->context, m->size, stream);
+    return (GpuFailed){GPU_CALL_copy_contexts, r};
+}
+
 // The driver accepts modules and streams of one context only.
 static tilec_status check_stream(const tilec_device *device, GpuStreamHandle handle) {
     const GpuDevice *d = device->state;
@@ -148,6 +156,7 @@ const GpuSide cuda_side = {
     .enter = enter,
     .leave = leave,
     .find_memory = find_memory,
+    .copy_between = copy_between,
     .check_stream = check_stream,
     .load = cuda_load,
     .allow = cuda_allow,

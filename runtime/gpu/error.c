@@ -71,7 +71,7 @@ tilec_status gpu_fail(const tilec_device *device, GpuCall call, GpuResult code) 
     return gpu_fail_about(device, call, code, "");
 }
 
-static tilec_status fail_lost(const tilec_device *device, GpuResult code) {
+tilec_status gpu_fail_lost(const tilec_device *device, GpuResult code) {
     const GpuDevice *d = device->state;
     Recovery r;
     if (RECOVER_FAILED(&r))
@@ -92,7 +92,7 @@ static tilec_status fail_lost(const tilec_device *device, GpuResult code) {
 tilec_status gpu_enter(const tilec_device *device, GpuPlace *place) {
     GpuDevice *d = device->state;
     GpuResult lost = atomic_load(&d->lost);
-    if (lost) return fail_lost(device, lost);
+    if (lost) return gpu_fail_lost(device, lost);
     GpuFailed failed = d->side->enter(d, place);
     return failed.code ? gpu_fail(device, failed.call, failed.code) : TILEC_OK;
 }

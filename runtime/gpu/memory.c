@@ -4,6 +4,7 @@
 // not wait goes through the stream's stage instead, pinned memory, a piece at a time: a thread of
 // the driver's copies between pages and stage (host_function), and all of that is in the stream's
 // order.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +38,34 @@ static tilec_status within(const tilec_device *device, const GpuStream *s, void 
     const GpuDevice *d = device->state;
     GpuResult r = GPU_DO(d, copy_within, number_of(to), number_of(from), size, s->handle);
     return r ? gpu_fail(device, GPU_CALL_copy_within, r) : TILEC_OK;
+}
+
+// ---- Memory of the host ----
+
+tilec_status gpu_host_alloc(tilec_device *device, size_t size, void **memory) {
+    const GpuDevice *d = device->state;
+    GpuPlace place;
+    tilec_status s = gpu_enter(device, &place);
+    if (s) return s;
+    void *made = NULL;
+    GpuResult r = GPU_DO(d, host_alloc, &made, size, d->side->numbers.host_flags);
+    gpu_leave(d, place);
+    char about[48];
+    snprintf(about, sizeof about, " of %zu bytes", size);
+    if (r) return gpu_fail_about(device, GPU_CALL_host_alloc, r, about);
+    *memory = memset(made, 0, size);
+    return TILEC_OK;
+}
+
+// The drivers do not say that they wait for the copies that use it.
+void gpu_host_free(tilec_device *device, void *memory, size_t size) {
+    const GpuDevice *d = device->state;
+    GpuPlace place;
+    (void)size;
+    if (d->side->enter(d, &place).code) return;
+    (void)gpu_result(d, d->driver.synchronize());
+    GPU_DO(d, host_free, memory);
+    gpu_leave(d, place);
 }
 
 // ---- Copies that the host waits for ----
@@ -168,6 +197,13 @@ static tilec_status move_host(const tilec_device *device, GpuStream *s, const Rt
                 : to_device(device, s, m->to, m->from, m->size);
 }
 
+static tilec_status between(const tilec_device *device, const GpuStream *s, const RtMove *m) {
+    const GpuDevice *d = device->state;
+    GpuFailed failed =
+        d->side->copy_between(m->to_device->state, m->from_device->state, m, s->handle);
+    return failed.code ? gpu_fail(device, failed.call, failed.code) : TILEC_OK;
+}
+
 static tilec_status fill_words(const tilec_device *device, const GpuStream *s, GpuAddress to,
                                uint64_t word, size_t count) {
     const GpuDevice *d = device->state;
@@ -214,6 +250,7 @@ tilec_status gpu_move(tilec_device *device, void *stream, const RtMove *m) {
     case RT_MOVE_WRITE:
     case RT_MOVE_READ: s = move_host(device, stream, m); break;
     case RT_MOVE_WITHIN: s = within(device, stream, m->to, m->from, m->size); break;
+    case RT_MOVE_BETWEEN: s = between(device, stream, m); break;
     case RT_MOVE_FILL: s = fill(device, stream, m); break;
     }
     gpu_leave(device->state, place);

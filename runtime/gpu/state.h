@@ -97,6 +97,9 @@ typedef struct GpuSide {
     GpuFailed (*enter)(const GpuDevice *d, GpuPlace *place);
     void (*leave)(const GpuDevice *d, GpuPlace place);
     GpuFailed (*find_memory)(const GpuDevice *d, GpuAddress address, GpuMemory *memory);
+    // A copy on the stream, whose device is current.
+    GpuFailed (*copy_between)(const GpuDevice *to_device, const GpuDevice *from_device,
+                              const RtMove *move, GpuStreamHandle stream);
     // Refuses another library's stream that belongs to another device.
     tilec_status (*check_stream)(const tilec_device *device, GpuStreamHandle handle);
     tilec_status (*load)(tilec_device *device, Arena *arena, const RtImage *image,
@@ -181,6 +184,8 @@ tilec_status gpu_fail(const tilec_device *device, GpuCall call, GpuResult code);
 // The same, with " (more)" after the text: the subject of the call.
 tilec_status gpu_fail_about(const tilec_device *device, GpuCall call, GpuResult code,
                             const char *about);
+// For a call on a device that was lost before.
+tilec_status gpu_fail_lost(const tilec_device *device, GpuResult code);
 tilec_status gpu_fail_open(tilec_context *context, const GpuDevice *d, GpuCall call,
                            GpuResult code);
 // Adds the code's name and the driver's text; the second one adds everything known about it.
@@ -203,6 +208,8 @@ void gpu_device_describe(const tilec_device *device, StrBuf *out);
 int32_t gpu_memory_number(const tilec_device *device);
 tilec_status gpu_alloc(tilec_device *device, size_t size, void **address);
 void gpu_free(tilec_device *device, void *address, size_t size);
+tilec_status gpu_host_alloc(tilec_device *device, size_t size, void **memory);
+void gpu_host_free(tilec_device *device, void *memory, size_t size);
 
 // memory.c
 tilec_status gpu_copy(tilec_device *device, void *stream, void *to, const void *from, size_t size);
@@ -248,16 +255,17 @@ void gpu_spots_collect(GpuStream *stream);
 void gpu_spots_free(const GpuDevice *d, GpuStream *stream, const RtModule *module);
 
 // A device's table without its kind, the number of its memory, and `open`.
-#define GPU_DEVICE_FUNCTIONS                                                              \
-    .close = gpu_device_close, .gpu = gpu_device_target, .describe = gpu_device_describe, \
-    .memory_number = gpu_memory_number, .alloc = gpu_alloc, .free = gpu_free,             \
-    .stream_create = gpu_stream_create, .stream_wrap = gpu_stream_wrap,                   \
-    .stream_native = gpu_stream_native, .stream_destroy = gpu_stream_destroy,             \
-    .stream_synchronize = gpu_stream_synchronize, .stream_wait = gpu_stream_wait,         \
-    .event_create = gpu_event_create, .event_destroy = gpu_event_destroy,                 \
-    .event_record = gpu_event_record, .event_synchronize = gpu_event_synchronize,         \
-    .event_query = gpu_event_query, .event_elapsed = gpu_event_elapsed, .copy = gpu_copy, \
-    .move = gpu_move, .module_load = gpu_module_load, .module_unload = gpu_module_unload, \
-    .prepare = gpu_prepare, .launch = gpu_launch
+#define GPU_DEVICE_FUNCTIONS                                                                      \
+    .close = gpu_device_close, .gpu = gpu_device_target, .describe = gpu_device_describe,         \
+    .memory_number = gpu_memory_number, .alloc = gpu_alloc, .free = gpu_free,                     \
+    .host_alloc = gpu_host_alloc, .host_free = gpu_host_free, .stream_create = gpu_stream_create, \
+    .stream_wrap = gpu_stream_wrap, .stream_native = gpu_stream_native,                           \
+    .stream_destroy = gpu_stream_destroy, .stream_synchronize = gpu_stream_synchronize,           \
+    .stream_wait = gpu_stream_wait, .event_create = gpu_event_create,                             \
+    .event_destroy = gpu_event_destroy, .event_record = gpu_event_record,                         \
+    .event_synchronize = gpu_event_synchronize, .event_query = gpu_event_query,                   \
+    .event_elapsed = gpu_event_elapsed, .copy = gpu_copy, .move = gpu_move,                       \
+    .module_load = gpu_module_load, .module_unload = gpu_module_unload, .prepare = gpu_prepare,   \
+    .launch = gpu_launch
 
 #endif

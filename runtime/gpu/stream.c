@@ -86,14 +86,25 @@ static tilec_status report_kept(tilec_device *device, GpuStream *s) {
     return status ? rt_fail_report(device->context, status, failure) : TILEC_OK;
 }
 
+// Waits even on a device that was lost before, in case something still runs: memory that it uses
+// may be freed next.
+static tilec_status enter_to_wait(const tilec_device *device, GpuPlace *place) {
+    const GpuDevice *d = device->state;
+    GpuResult lost = atomic_load(&d->lost);
+    GpuFailed failed = d->side->enter(d, place);
+    if (failed.code && lost) return gpu_fail_lost(device, lost);
+    return failed.code ? gpu_fail(device, failed.call, failed.code) : TILEC_OK;
+}
+
 tilec_status gpu_stream_synchronize(tilec_device *device, void *stream) {
     const GpuDevice *d = device->state;
     GpuStream *s = stream;
     GpuPlace place;
-    tilec_status status = gpu_enter(device, &place);
+    tilec_status status = enter_to_wait(device, &place);
     if (status) return status;
-    GpuResult r = GPU_DO(d, stream_synchronize, s->handle);
+    GpuResult r = GPU_DO(d, stream_synchronize, s->handle), lost = atomic_load(&d->lost);
     gpu_leave(d, place);
+    if (lost) return gpu_fail_lost(device, lost);
     return r ? gpu_fail(device, GPU_CALL_stream_synchronize, r) : report_kept(device, s);
 }
 
@@ -145,10 +156,11 @@ tilec_status gpu_event_record(tilec_device *device, void *event, void *stream) {
 tilec_status gpu_event_synchronize(tilec_device *device, void *event) {
     const GpuDevice *d = device->state;
     GpuPlace place;
-    tilec_status s = gpu_enter(device, &place);
+    tilec_status s = enter_to_wait(device, &place);
     if (s) return s;
-    GpuResult r = GPU_DO(d, event_synchronize, event);
+    GpuResult r = GPU_DO(d, event_synchronize, event), lost = atomic_load(&d->lost);
     gpu_leave(d, place);
+    if (lost) return gpu_fail_lost(device, lost);
     return r ? gpu_fail(device, GPU_CALL_event_synchronize, r) : TILEC_OK;
 }
 

@@ -126,6 +126,14 @@ static GpuFailed find_memory(const GpuDevice *d, GpuAddress address, GpuMemory *
     return (GpuFailed){GPU_CALL_pointer_get_attribute, r == hipErrorInvalidValue ? 0 : r};
 }
 
+static GpuFailed copy_between(const GpuDevice *to, const GpuDevice *from, const RtMove *m,
+                              GpuStreamHandle stream) {
+    const GpuDevice *d = to;
+    GpuResult r = GPU_DO(d, copy_devices, (GpuAddress)(uintptr_t)m->to, to->number,
+                         (GpuAddress)(uintptr_t)m->from, from->number, m->size, stream);
+    return (GpuFailed){GPU_CALL_copy_devices, r};
+}
+
 // Older versions cannot report a stream's device, so the caller is trusted.
 static tilec_status check_stream(const tilec_device *device, GpuStreamHandle handle) {
     const GpuDevice *d = device->state;
@@ -184,6 +192,7 @@ const GpuSide hip_side = {
     .enter = enter,
     .leave = leave,
     .find_memory = find_memory,
+    .copy_between = copy_between,
     .check_stream = check_stream,
     .load = hip_load,
     .launch = launch,

@@ -144,6 +144,58 @@ static void ends_wait_for_moves(void **state) {
     }
 }
 
+// Two devices of one kind; the one that does not copy is closed first.
+static void copies_cross_devices(void **state) {
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"cpu:1", "cpu:2"}, {"cpu:2", "cpu:2"}, {"interp", "interp"}, {"sim:sm_80", "sim:gfx90a"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        World *w = open_world(pairs[i][0]);
+        tilec_device *other;
+        tilec_buffer there;
+        fine(w, tilec_device_open(w->context, pairs[i][1], &other));
+        for (int round = 0; round < 5; round++) {
+            fine(w, tilec_buffer_create(other, SIZE, &there));
+            fine(w, tilec_buffer_write_async(w->device, w->stream, w->a, 0, w->host, SIZE));
+            fine(w, tilec_buffer_copy(w->device, w->stream, there, 10, w->a, 0, SIZE - 10));
+            fine(w, tilec_buffer_copy(w->device, w->stream, w->b, 0, there, 10, SIZE - 10));
+            if (round % 2) fine(w, tilec_buffer_destroy(other, there));
+        }
+        tilec_device_close(other);
+        fine(w, tilec_buffer_read(w->device, w->stream, w->b, 0, w->back, SIZE - 10));
+        assert_memory_equal(w->back, w->host, SIZE - 10);
+        close_world(w);
+    }
+}
+
+static void host_memory_is_there_for_copies(void **state) {
+    (void)state;
+    for (int i = 0; i < NAMES; i++) {
+        World *w = open_world(names[i]);
+        void *memory = NULL, *left = NULL;
+        fine(w, tilec_host_alloc(w->device, SIZE, &memory));
+        fine(w, tilec_host_alloc(w->device, 0, &left));
+        assert_int_equal((uintptr_t)memory % 64, 0);
+        assert_memory_equal(memory, w->back, SIZE);  // zeros
+        memcpy(memory, w->host, SIZE);
+        fine(w, tilec_buffer_write_async(w->device, w->stream, w->a, 0, memory, SIZE));
+        fine(w, tilec_host_free(w->device, memory));
+        fine(w, tilec_buffer_read(w->device, w->stream, w->a, 0, w->back, SIZE));
+        assert_memory_equal(w->back, w->host, SIZE);
+        refused(w, tilec_host_free(w->device, memory), TILEC_INVALID_ARGUMENT,
+                "is not from tilec_host_alloc of device");
+        refused(w, tilec_host_free(w->device, w->host), TILEC_INVALID_ARGUMENT,
+                "is not from tilec_host_alloc of device");
+        refused(w, tilec_host_alloc(w->device, 1, NULL), TILEC_INVALID_ARGUMENT, "is NULL");
+        refused(w, tilec_host_alloc(w->device, SIZE_MAX / 2, &memory), TILEC_OUT_OF_MEMORY,
+                "out of memory");
+        fine(w, tilec_host_free(w->device, NULL));
+        close_world(w);
+    }
+    assert_int_equal(tilec_host_alloc(NULL, 1, NULL), TILEC_INVALID_ARGUMENT);
+    assert_int_equal(tilec_host_free(NULL, NULL), TILEC_INVALID_ARGUMENT);
+}
+
 // ---- Refusals ----
 
 static void refuses_bad_patterns(const World *w) {
@@ -183,6 +235,15 @@ static void refuses_what_is_not_there(void **state) {
             "the stream belongs to another device");
     refused(w, tilec_buffer_fill(d, s, w->a, 0, "a", 1, 1), TILEC_INVALID_ARGUMENT,
             "the stream belongs to another device");
+    tilec_buffer there;
+    fine(w, tilec_buffer_create(other, SIZE, &there));
+    refused(w, tilec_buffer_copy(d, NULL, there, 0, w->a, 0, 1), TILEC_INVALID_ARGUMENT,
+            "the buffer belongs to device cpu:2; interp copies only to and from devices of its "
+            "kind: read the bytes to the host, and write them from there");
+    refused(w, tilec_buffer_copy(d, NULL, w->a, 0, w->b, 1, SIZE), TILEC_INVALID_ARGUMENT,
+            "not all inside the buffer");
+    refused(w, tilec_buffer_copy(d, NULL, w->a, 0, (tilec_buffer){3}, 1, SIZE),
+            TILEC_INVALID_ARGUMENT, "does not exist");
     assert_int_equal(tilec_buffer_write_async(NULL, NULL, w->a, 0, w->host, 1),
                      TILEC_INVALID_ARGUMENT);
     assert_int_equal(tilec_buffer_read_async(NULL, NULL, w->a, 0, w->back, 1),
@@ -308,6 +369,8 @@ int main(void) {
         cmocka_unit_test(moves_are_in_order),
         cmocka_unit_test(events_cover_moves),
         cmocka_unit_test(ends_wait_for_moves),
+        cmocka_unit_test(copies_cross_devices),
+        cmocka_unit_test(host_memory_is_there_for_copies),
         cmocka_unit_test(refuses_what_is_not_there),
         cmocka_unit_test(finds_memory_changed_too_early),
         cmocka_unit_test(finds_memory_that_is_gone),

@@ -290,9 +290,9 @@ static const GpuResult codes[] = {
 #undef GPU_CODE
 };
 static const GpuCall per_launch[] = {GPU_CALL_launch_kernel, GPU_CALL_get_current};
-static const GpuCall frees[] = {GPU_CALL_mem_free,       GPU_CALL_host_free,
-                                GPU_CALL_stream_destroy, GPU_CALL_event_destroy,
-                                GPU_CALL_module_unload,  GPU_CALL_get_current};
+static const GpuCall frees[] = {
+    GPU_CALL_mem_free,      GPU_CALL_host_free,   GPU_CALL_stream_destroy, GPU_CALL_event_destroy,
+    GPU_CALL_module_unload, GPU_CALL_get_current, GPU_CALL_set_current};
 static DriverRig rig = {
     .side = &hip_side,
     .api = &hip_device_api,

@@ -29,6 +29,7 @@ typedef hipDeviceProp_t GpuProperties;
                    "another prototype: " #symbol);
 #define GPU_CALL(name, cuda, hip, params) SAME(hip, hipError_t, params)
 #define HIP_CALL(name, symbol, params) SAME(symbol, hipError_t, params)
+#define GPU_CONST_ADDRESS const void *
 #define GPU_WORD int
 #define GPU_CALL_NEWER(name, cuda, hip, params)
 #define HIP_CALL_NEWER(name, symbol, params)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/move.h"
+#include "runtime/memory/move.h"
 
 static FakeLog *log_of(const tilec_device *device) { return device->context->options.user; }
 

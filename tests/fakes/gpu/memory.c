@@ -179,6 +179,13 @@ GpuResult fake_pointer_get_attributes(unsigned count, GpuPointerAttribute *attri
 }
 #endif
 
+static void push_copy(Thing *stream, Work w, int to_device, int from_device) {
+    w.kind = WORK_COPY;
+    w.to_device = to_device;
+    w.from_device = from_device;
+    fake_push(stream, w);
+}
+
 static GpuResult copy(GpuCall call, uint64_t to, uint64_t from, size_t size,
                       GpuStreamHandle stream) {
     GpuResult r = fake_begin(call, true);
@@ -190,7 +197,7 @@ static GpuResult copy(GpuCall call, uint64_t to, uint64_t from, size_t size,
         fake_problem("%s: memory of the wrong side", fake_symbol(call));
         r = FAKE_INVALID_VALUE;
     }
-    if (!r) fake_push(s, (Work){.kind = WORK_COPY, .to = to, .from = from, .size = size});
+    if (!r) push_copy(s, (Work){.to = to, .from = from, .size = size}, s->device, s->device);
     return fake_end(r);
 }
 
@@ -238,5 +245,41 @@ GpuResult fake_host_function(GpuStreamHandle stream, GpuHostFunction function, v
     if (!r && (!s || !function)) r = FAKE_INVALID_HANDLE;
     if (!r) fake_push(s, (Work){.kind = WORK_HOST, .call = function, .data = data});
     return fake_end(r);
+}
+#endif
+
+static GpuResult copy_between(GpuCall call, Work w, int to_device, int from_device,
+                              GpuStreamHandle stream) {
+    GpuResult r = fake_begin(call, true);
+    Thing *s = r ? NULL : fake_check(stream, THING_STREAM);
+    if (!r && !s) r = FAKE_INVALID_HANDLE;
+    if (!r && (!w.size || !sim_address_is_global(w.to) || !sim_address_is_global(w.from))) {
+        fake_problem("%s: no memory of devices", fake_symbol(call));
+        r = FAKE_INVALID_VALUE;
+    }
+    bool known = to_device >= 0 && from_device >= 0;
+    if (!r && !known) r = FAKE_INVALID_DEVICE;
+    if (!r) push_copy(s, w, to_device, from_device);
+    return fake_end(r);
+}
+
+#ifdef FAKE_HIP
+static int number_of(int device) { return device < fake_state.device_count ? device : -1; }
+
+GpuResult fake_copy_devices(GpuAddress to, int to_device, GpuAddress from, int from_device,
+                            size_t size, GpuStreamHandle stream) {
+    return copy_between(GPU_CALL_copy_devices, (Work){.to = to, .from = from, .size = size},
+                        number_of(to_device), number_of(from_device), stream);
+}
+#else
+static int number_of(GpuContext context) {
+    const Thing *t = (const Thing *)context;
+    return t && t->kind == THING_CONTEXT && !t->dead ? t->device : -1;
+}
+
+GpuResult fake_copy_contexts(GpuAddress to, GpuContext to_context, GpuAddress from,
+                             GpuContext from_context, size_t size, GpuStreamHandle stream) {
+    return copy_between(GPU_CALL_copy_contexts, (Work){.to = to, .from = from, .size = size},
+                        number_of(to_context), number_of(from_context), stream);
 }
 #endif

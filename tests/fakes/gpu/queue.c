@@ -13,8 +13,10 @@ static uint8_t *bytes_of(const FakeDevice *d, uint64_t address, size_t size) {
     return r ? r->bytes + (address - r->base) : NULL;
 }
 
-static GpuResult do_copy(const FakeDevice *d, const Work *w) {
-    const uint8_t *from = bytes_of(d, w->from, w->size);
+static GpuResult do_copy(const Work *w) {
+    const FakeDevice *source = &fake_state.devices[w->from_device];
+    const FakeDevice *d = &fake_state.devices[w->to_device];
+    const uint8_t *from = bytes_of(source, w->from, w->size);
     uint8_t *to = bytes_of(d, w->to, w->size);
     if (!from || !to) return FAKE_ILLEGAL_ADDRESS;
     if (sim_address_is_global(w->to))
@@ -67,7 +69,7 @@ static GpuResult do_work(Thing *stream, const Work *w) {
         if (w->function->module->dead) fake_problem("a module unloaded before its kernel ran");
         fake_state.clock += 1000;
         return do_launch(d, w);
-    case WORK_COPY: fake_state.clock += 10; return do_copy(d, w);
+    case WORK_COPY: fake_state.clock += 10; return do_copy(w);
     case WORK_FILL: fake_state.clock += 10; return do_fill(d, w);
     case WORK_HOST: w->call(w->data); break;
     case WORK_RECORD:

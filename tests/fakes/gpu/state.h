@@ -88,9 +88,10 @@ typedef struct Work {
     uint32_t grid[3], block[3], shared;
     uint8_t *params;
     uint64_t to, from;  // addresses of the device or the host
-    size_t size;        // bytes
-    uint64_t pattern;   // of a fill, repeated
-    size_t unit;        // bytes of the pattern
+    int to_device, from_device;
+    size_t size;       // bytes
+    uint64_t pattern;  // of a fill, repeated
+    size_t unit;       // bytes of the pattern
     GpuHostFunction call;
     void *data;
     Record *record;

@@ -4,8 +4,8 @@
 // Ownership: none.
 //
 //     rt_move_run(&(RtMove){.kind = RT_MOVE_FILL, .to = p, .size = 64, .pattern = 7, .unit = 4});
-#ifndef TILEC_RUNTIME_MOVE_H
-#define TILEC_RUNTIME_MOVE_H
+#ifndef TILEC_RUNTIME_MEMORY_MOVE_H
+#define TILEC_RUNTIME_MEMORY_MOVE_H
 
 #include "runtime/device.h"
 

@@ -1,4 +1,4 @@
-#include "runtime/move.h"
+#include "runtime/memory/move.h"
 
 #include <string.h>
 
