@@ -117,6 +117,10 @@ tilec_status rt_not_of(const tilec_device *device, const tilec_device *owner);
 tilec_status rt_null_memory(tilec_context *context);
 // Forgets the device's copies that use buffers of other devices. They are done.
 void rt_buffers_forget(const tilec_device *device);
+// The row of a kind of devices, or of "auto"; NULL: unknown.
+const RtDeviceApi *rt_device_api(const tilec_context *context, Str kind);
+// Refuses an unknown kind, the part of `name` before ':'. Must be called in a region of recovery.
+tilec_status rt_device_unknown(tilec_context *context, const char *name, Str kind);
 // The device kinds of this build, for messages: "interp, cpu".
 void rt_device_kinds(const tilec_context *context, StrBuf *out);
 

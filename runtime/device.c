@@ -11,7 +11,7 @@
 #include "runtime/library.h"
 #include "target/gpu_card.h"
 
-static const RtDeviceApi *find_api(const tilec_context *c, Str kind) {
+const RtDeviceApi *rt_device_api(const tilec_context *c, Str kind) {
     if (str_equal(kind, STR("auto"))) return c->best;
     for (size_t i = 0; i < c->api_count; i++)
         if (str_equal(kind, str(c->apis[i]->kind))) return c->apis[i];
@@ -24,7 +24,7 @@ static const RtDeviceApi *find_api(const tilec_context *c, Str kind) {
 static const char *gpu_meant(const tilec_context *c, Arena *arena, Str name) {
     GpuTarget gpu;
     char text[GPU_NAME_MAX];
-    const RtDeviceApi *sim = find_api(c, STR("sim"));
+    const RtDeviceApi *sim = rt_device_api(c, STR("sim"));
     if (str_equal(name, STR("gpu")))
         return sim ? "; GPUs are 'cuda' (NVIDIA's), 'hip' (AMD's) and 'sim:ARCH' (simulated);"
                    : "; GPUs are 'cuda' (NVIDIA's) and 'hip' (AMD's);";
@@ -37,7 +37,7 @@ static const char *gpu_meant(const tilec_context *c, Arena *arena, Str name) {
                         simulated ? target : "", simulated ? "', simulated" : "");
 }
 
-static tilec_status unknown_device(tilec_context *c, const char *name, Str kind) {
+tilec_status rt_device_unknown(tilec_context *c, const char *name, Str kind) {
     enum { KINDS = 16 };
     Arena *scratch = arena_create();
     StrBuf kinds = strbuf(scratch);
@@ -101,8 +101,8 @@ static tilec_status open_device(tilec_context *context, const char *name, Str in
 
 static tilec_status find_and_open(tilec_context *context, const char *name, tilec_device **device) {
     Str instance, kind = str_cut(str(name), ':', &instance);
-    const RtDeviceApi *api = find_api(context, kind);
-    if (!api) return unknown_device(context, name, kind);
+    const RtDeviceApi *api = rt_device_api(context, kind);
+    if (!api) return rt_device_unknown(context, name, kind);
     if (!instance.size && strchr(name, ':'))
         return rt_fail(context, TILEC_INVALID_ARGUMENT,
                        "device '%s': nothing follows the ':'; leave it out, or say which", name);
@@ -174,6 +174,7 @@ void tilec_device_close(tilec_device *device) {
     release_buffers(device);
     rt_host_free_all(device);
     device->api->close(device->state);
+    free(atomic_load(&device->info));
     recover_free(device->name);
     recover_free(device);
 }

@@ -67,6 +67,13 @@ typedef struct RtLaunch {
     const RtRange *ranges;  // one for each argument
 } RtLaunch;
 
+// The facts of tilec_device_describe. Zeroed members are unknown.
+typedef struct RtDeviceInfo {
+    char name[256], target[64], driver[64], bus[32];
+    uint64_t memory, shared_memory;
+    uint32_t multiprocessors, warp, clock_khz;
+} RtDeviceInfo;
+
 // An operation on memory that the host does not wait for (runtime/move.h does it for devices that
 // use the host's memory). For WRITE and READ one side is host memory, which stays valid until the
 // stream has passed the operation.
@@ -98,6 +105,9 @@ typedef struct RtDeviceApi {
     GpuTarget (*gpu)(const tilec_device *device);  // the target for code; NULL: not a GPU
     bool simulated;                                // a GPU whose times mean nothing
     bool (*takes)(Str instance);                   // can "sim:INSTANCE" be opened? Only for `sim`
+    // How many devices of this kind there are; NULL: one. Without a driver or device: 0.
+    tilec_status (*count)(tilec_context *context, uint32_t *count);
+    tilec_status (*info)(tilec_device *device, RtDeviceInfo *info);
     // Describes a hardware GPU: its target, name and driver. NULL: the kind says all.
     void (*describe)(const tilec_device *device, StrBuf *out);
     // The newest version of AMD code objects that the driver reads; NULL: all versions that we
@@ -166,6 +176,7 @@ struct tilec_device {
     tilec_stream *first;  // the stream that NULL stands for
     RtOwned *streams, *events, *kernels;
     RtHostMemory *host;
+    _Atomic(RtDeviceInfo *) info;        // NULL: not asked yet
     _Atomic(tilec_library *) libraries;  // runtime/library.h
     struct tilec_device *next;
     uint32_t number;  // among the devices that the context opened, from 1

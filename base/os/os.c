@@ -372,6 +372,29 @@ unsigned os_cpu_count(void) {
     return count > 0 ? (unsigned)count : 1;
 }
 
+// The system's files about processors are read without an arena: they are short.
+void os_cpu_name(char *name, size_t size) {
+    static const char key[] = "model name";
+    char line[256];
+    name[0] = 0;
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    while (file && !name[0] && fgets(line, sizeof line, file)) {
+        const char *colon = strchr(line, ':');
+        if (strncmp(line, key, sizeof key - 1) != 0 || !colon) continue;
+        snprintf(name, size, "%s", colon + 1 + (colon[1] == ' '));
+        name[strcspn(name, "\n")] = 0;
+    }
+    if (file) fclose(file);
+}
+
+uint32_t os_cpu_khz(void) {
+    char line[32] = "";
+    FILE *file = fopen("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "re");
+    if (file && !fgets(line, sizeof line, file)) line[0] = 0;
+    if (file) fclose(file);
+    return (uint32_t)strtoul(line, NULL, 10);
+}
+
 uint64_t os_memory_size(void) {
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : UINT64_MAX;

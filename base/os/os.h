@@ -74,6 +74,9 @@ bool os_is_terminal(FILE *stream);
 // who started it (set-user-ID, set-group-ID, capabilities): variables name code that we load.
 const char *os_env(const char *name);
 unsigned os_cpu_count(void);
+// The processor's name as the system gives it, and its highest clock in kHz: "" and 0 when unknown.
+void os_cpu_name(char *name, size_t size);
+uint32_t os_cpu_khz(void);
 uint64_t os_memory_size(void);  // bytes of the machine's memory
 // Asks the system for the right to use tile registers (AMX). The system saves them only for
 // processes that asked. The right covers all threads, later ones included, and forked children.

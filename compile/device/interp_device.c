@@ -39,6 +39,14 @@ static void device_close(void *state) {
     recover_free(state);
 }
 
+static tilec_status info(tilec_device *device, RtDeviceInfo *info) {
+    (void)device;
+    snprintf(info->name, sizeof info->name, "the reference interpreter");
+    info->memory = os_memory_size();
+    info->multiprocessors = info->warp = 1;
+    return TILEC_OK;
+}
+
 static tilec_status device_alloc(tilec_device *device, size_t size, void **address) {
     tilec_status s = rt_allocate(device->context, size, 64, address);
     if (!s) memset(*address, 0, size);  // makes two equal runs give the same bits
@@ -197,6 +205,7 @@ const RtDeviceApi interp_device_api = {
     .kind = "interp",
     .memory = RT_HOST_MEMORY,
     .open = device_open,
+    .info = info,
     .close = device_close,
     .alloc = device_alloc,
     .free = device_free,

@@ -198,6 +198,22 @@ static tilec_status fail_forked(const tilec_device *device) {
                    device->name);
 }
 
+// Our own number, since no product is simulated: few, so that programs that ask for it stay short.
+enum { MULTIPROCESSORS = 4 };
+
+static tilec_status info(tilec_device *device, RtDeviceInfo *info) {
+    GpuTarget target = device_gpu(device);
+    const Chip *chip = chip_of(target);
+    gpu_target_name(target, info->target);
+    snprintf(info->name, sizeof info->name, "a simulated %s", info->target);
+    snprintf(info->driver, sizeof info->driver, "tilec %s", tilec_version());
+    info->memory = os_memory_size();
+    info->shared_memory = chip->shared_most;
+    info->multiprocessors = MULTIPROCESSORS;
+    info->warp = chip->warp;
+    return TILEC_OK;
+}
+
 // Rounds sizes up to whole units, because an atomic of one byte changes the whole unit: a pair of
 // bytes, on AMD's machines a word. Real drivers allocate more than that.
 static bool alloc_units(const Device *d, uint64_t size, uint64_t *at) {
@@ -617,6 +633,7 @@ static tilec_status launch(tilec_device *device, void *stream, const RtLaunch *l
 const RtDeviceApi sim_device_api = {
     .kind = "sim",
     .open = device_open,
+    .info = info,
     .close = device_close,
     .gpu = device_gpu,
     .simulated = true,

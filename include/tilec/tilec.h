@@ -163,6 +163,27 @@ TILEC_API tilec_status tilec_device_open(tilec_context *context, const char *nam
 // Also destroys everything made for it: kernels, events, streams, buffers.
 TILEC_API void tilec_device_close(tilec_device *device);
 TILEC_API const char *tilec_device_name(const tilec_device *device);
+// How many devices of a kind there are: "cuda" of 2 are "cuda:0" and "cuda:1". Kinds without
+// numbers have 1. A driver that is missing or finds no device has 0; opening the device says why.
+TILEC_API tilec_status tilec_device_count(tilec_context *context, const char *kind,
+                                          uint32_t *count);
+
+// Texts live as long as the device, and are "" when unknown; unknown numbers are 0. New members are
+// added at the end; `size` says how many the caller knows. tilec_device_info i = {sizeof i};
+typedef struct tilec_device_info {
+    size_t size;               // sizeof(tilec_device_info), set by the caller
+    const char *name;          // of the product: "NVIDIA H100 PCIe"
+    const char *target;        // that code is made for: "sm_90a", "gfx942", "x86-64-v4"
+    const char *driver;        // "CUDA 12.2", "HIP 6.2.24000"
+    const char *bus;           // the PCI address: "0000:65:00.0"
+    uint64_t memory;           // bytes
+    uint64_t shared_memory;    // bytes that one program may have
+    uint32_t multiprocessors;  // or compute units; the threads of cpu
+    uint32_t warp;             // threads of a warp; 1 on devices without warps
+    uint32_t clock_khz;        // the highest
+    uint32_t reserved;         // 0
+} tilec_device_info;
+TILEC_API tilec_status tilec_device_describe(tilec_device *device, tilec_device_info *info);
 
 // Work on one stream completes in order. In a call that also has a kernel, an event or a device, a
 // NULL stream is the device's first stream. In calls that take only a stream (native, synchronize)

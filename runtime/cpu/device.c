@@ -49,6 +49,17 @@ static tilec_status device_open(tilec_context *context, Str instance, void **sta
 
 static void device_close(void *state) { pool_destroy(state); }
 
+static tilec_status info(tilec_device *device, RtDeviceInfo *info) {
+    const Pool *pool = device->state;
+    os_cpu_name(info->name, sizeof info->name);
+    cpu_target_name(cpu_native(), info->target);
+    info->memory = os_memory_size();
+    info->multiprocessors = pool->thread_count;
+    info->warp = 1;
+    info->clock_khz = os_cpu_khz();
+    return TILEC_OK;
+}
+
 // ---- Streams ----
 
 static tilec_status stream_create(tilec_device *device, void **stream) {
@@ -381,6 +392,7 @@ const RtDeviceApi cpu_device_api = {
     .kind = "cpu",
     .memory = RT_HOST_MEMORY,
     .open = device_open,
+    .info = info,
     .close = device_close,
     .alloc = memory_alloc,
     .free = memory_free,

@@ -74,8 +74,8 @@ static tilec_status find(tilec_context *context, GpuDevice *d) {
 
 static void release(GpuDevice *d) { GPU_DO(d, primary_release, d->number); }
 
-static void describe(const GpuDevice *d, StrBuf *out) {
-    strbuf_printf(out, "a driver for CUDA %d.%d", d->version / 1000, d->version % 1000 / 10);
+static void version_text(int version, char *text, size_t size) {
+    snprintf(text, size, "CUDA %d.%d", version / 1000, version % 1000 / 10);
 }
 
 // ---- The calling thread's context: the driver has a stack of them ----
@@ -139,6 +139,9 @@ const GpuSide cuda_side = {
     .install = "install it",
     .numbers = {.threads_max = CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
                 .shared_max = CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+                .multiprocessors = CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+                .warp = CU_DEVICE_ATTRIBUTE_WARP_SIZE,
+                .clock = CU_DEVICE_ATTRIBUTE_CLOCK_RATE,
                 .host_flags = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP,
                 .stream_flags = CU_STREAM_NON_BLOCKING,
                 .param_end = CU_LAUNCH_PARAM_END_AS_INT,
@@ -161,16 +164,22 @@ const GpuSide cuda_side = {
     .load = cuda_load,
     .allow = cuda_allow,
     .launch = cuda_launch,
-    .describe = describe,
+    .version = version_text,
+    .drives = "a driver for ",
 };
 
 static tilec_status device_open(tilec_context *context, Str instance, void **state) {
     return gpu_device_open(context, &cuda_side, instance, state);
 }
 
+static tilec_status count(tilec_context *context, uint32_t *count) {
+    return gpu_device_count(context, &cuda_side, count);
+}
+
 const RtDeviceApi cuda_device_api = {
     .kind = "cuda",
     .open = device_open,
+    .count = count,
     .memory = TILEC_DL_CUDA,
     .memory_also = {TILEC_DL_CUDA_MANAGED, TILEC_DL_CUDA_HOST},
     GPU_DEVICE_FUNCTIONS,

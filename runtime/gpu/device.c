@@ -69,7 +69,59 @@ void gpu_device_describe(const tilec_device *device, StrBuf *out) {
     if (!GPU_DO(d, device_get_name, name, sizeof name - 1, d->number) && name[0])
         strbuf_printf(out, ", %s", name);
     strbuf_add(out, STR(", "));
-    d->side->describe(d, out);
+    char version[64];
+    d->side->version(d->version, version, sizeof version);
+    strbuf_printf(out, "%s%s", d->side->drives, version);
+}
+
+// ---- Facts ----
+
+// No driver and no device are an answer, not a failure.
+static tilec_status count_devices(tilec_context *context, const GpuDevice *d, uint32_t *count) {
+    int found = 0;
+    GPU_TRY_OPEN(init, 0);
+    GPU_TRY_OPEN(device_get_count, &found);
+    *count = (uint32_t)found;
+    return TILEC_OK;
+}
+
+tilec_status gpu_device_count(tilec_context *context, const GpuSide *side, uint32_t *count) {
+    GpuDevice d = {.side = side};
+    tilec_status s = gpu_driver_open(context, side, &d.driver);
+    if (!s) s = count_devices(context, &d, count);
+    if (s != TILEC_UNAVAILABLE) return s;
+    rt_begin(context);
+    *count = 0;
+    return TILEC_OK;
+}
+
+#define GPU_TRY_INFO(call, ...)                                         \
+    do {                                                                \
+        GpuResult result_ = GPU_DO(d, call, __VA_ARGS__);               \
+        if (result_) return gpu_fail(device, GPU_CALL_##call, result_); \
+    } while (0)
+
+static uint32_t natural(int value) { return value > 0 ? (uint32_t)value : 0; }
+
+tilec_status gpu_device_info(tilec_device *device, RtDeviceInfo *info) {
+    const GpuDevice *d = device->state;
+    const GpuNumbers *n = &d->side->numbers;
+    size_t memory = 0;
+    int multiprocessors = 0, warp = 0, clock = 0;
+    gpu_target_name(d->target, info->target);
+    d->side->version(d->version, info->driver, sizeof info->driver);
+    GPU_TRY_INFO(device_get_name, info->name, sizeof info->name - 1, d->number);
+    GPU_TRY_INFO(device_get_bus, info->bus, sizeof info->bus - 1, d->number);
+    GPU_TRY_INFO(device_get_memory, &memory, d->number);
+    GPU_TRY_INFO(device_get_attribute, &multiprocessors, n->multiprocessors, d->number);
+    GPU_TRY_INFO(device_get_attribute, &warp, n->warp, d->number);
+    GPU_TRY_INFO(device_get_attribute, &clock, n->clock, d->number);
+    info->memory = memory;
+    info->shared_memory = natural(d->shared_max);
+    info->multiprocessors = natural(multiprocessors);
+    info->warp = natural(warp);
+    info->clock_khz = natural(clock);
+    return TILEC_OK;
 }
 
 // ---- Memory ----

@@ -66,7 +66,7 @@ typedef struct GpuPlace {
 
 // Constants of the driver that differ between vendors.
 typedef struct GpuNumbers {
-    GpuAttribute threads_max, shared_max;
+    GpuAttribute threads_max, shared_max, multiprocessors, warp, clock;
     unsigned host_flags;  // flags for host memory that the device can access
     unsigned stream_flags;
     uintptr_t param_end, param_buffer, param_size;  // keys for the argument block of a launch
@@ -108,7 +108,8 @@ typedef struct GpuSide {
     tilec_status (*allow)(const tilec_device *device, const RtLaunch *launch);
     tilec_status (*launch)(const tilec_device *device, const RtLaunch *launch,
                            GpuLaunchConfig *config, void **extra);
-    void (*describe)(const GpuDevice *d, StrBuf *out);  // adds the driver's version
+    const char *drives;                                     // "a driver for ", before the version
+    void (*version)(int version, char *text, size_t size);  // "CUDA 12.2"
 } GpuSide;
 
 struct GpuDevice {
@@ -204,6 +205,8 @@ tilec_status gpu_device_open(tilec_context *context, const GpuSide *side, Str in
                              void **state);
 void gpu_device_close(void *state);
 GpuTarget gpu_device_target(const tilec_device *device);
+tilec_status gpu_device_count(tilec_context *context, const GpuSide *side, uint32_t *count);
+tilec_status gpu_device_info(tilec_device *device, RtDeviceInfo *info);
 void gpu_device_describe(const tilec_device *device, StrBuf *out);
 int32_t gpu_memory_number(const tilec_device *device);
 tilec_status gpu_alloc(tilec_device *device, size_t size, void **address);
@@ -255,17 +258,17 @@ void gpu_spots_collect(GpuStream *stream);
 void gpu_spots_free(const GpuDevice *d, GpuStream *stream, const RtModule *module);
 
 // A device's table without its kind, the number of its memory, and `open`.
-#define GPU_DEVICE_FUNCTIONS                                                                      \
-    .close = gpu_device_close, .gpu = gpu_device_target, .describe = gpu_device_describe,         \
-    .memory_number = gpu_memory_number, .alloc = gpu_alloc, .free = gpu_free,                     \
-    .host_alloc = gpu_host_alloc, .host_free = gpu_host_free, .stream_create = gpu_stream_create, \
-    .stream_wrap = gpu_stream_wrap, .stream_native = gpu_stream_native,                           \
-    .stream_destroy = gpu_stream_destroy, .stream_synchronize = gpu_stream_synchronize,           \
-    .stream_wait = gpu_stream_wait, .event_create = gpu_event_create,                             \
-    .event_destroy = gpu_event_destroy, .event_record = gpu_event_record,                         \
-    .event_synchronize = gpu_event_synchronize, .event_query = gpu_event_query,                   \
-    .event_elapsed = gpu_event_elapsed, .copy = gpu_copy, .move = gpu_move,                       \
-    .module_load = gpu_module_load, .module_unload = gpu_module_unload, .prepare = gpu_prepare,   \
-    .launch = gpu_launch
+#define GPU_DEVICE_FUNCTIONS                                                              \
+    .close = gpu_device_close, .gpu = gpu_device_target, .describe = gpu_device_describe, \
+    .info = gpu_device_info, .memory_number = gpu_memory_number, .alloc = gpu_alloc,      \
+    .free = gpu_free, .host_alloc = gpu_host_alloc, .host_free = gpu_host_free,           \
+    .stream_create = gpu_stream_create, .stream_wrap = gpu_stream_wrap,                   \
+    .stream_native = gpu_stream_native, .stream_destroy = gpu_stream_destroy,             \
+    .stream_synchronize = gpu_stream_synchronize, .stream_wait = gpu_stream_wait,         \
+    .event_create = gpu_event_create, .event_destroy = gpu_event_destroy,                 \
+    .event_record = gpu_event_record, .event_synchronize = gpu_event_synchronize,         \
+    .event_query = gpu_event_query, .event_elapsed = gpu_event_elapsed, .copy = gpu_copy, \
+    .move = gpu_move, .module_load = gpu_module_load, .module_unload = gpu_module_unload, \
+    .prepare = gpu_prepare, .launch = gpu_launch
 
 #endif

@@ -1,6 +1,7 @@
 // The device `hip`: the parts that are specific to AMD.
 #include "runtime/hip/device.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <tilec/dlpack.h>
 
@@ -24,9 +25,15 @@ static const char *words(const GpuDriver *driver, GpuResult code, bool name) {
     return name ? driver->error_name(code) : driver->error_text(code);
 }
 
+static void version_text(int version, char *text, size_t size) {
+    snprintf(text, size, "HIP %d.%d.%d", version / 10000000, version / 100000 % 100,
+             version % 100000);
+}
+
 void hip_version_text(int version, StrBuf *out) {
-    strbuf_printf(out, "HIP %d.%d.%d", version / 10000000, version / 100000 % 100,
-                  version % 100000);
+    char text[64];
+    version_text(version, text, sizeof text);
+    strbuf_add(out, str(text));
 }
 
 // ---- Open ----
@@ -90,8 +97,6 @@ static tilec_status find(tilec_context *context, GpuDevice *d) {
         return no_code(context, d, name);
     return TILEC_OK;
 }
-
-static void describe(const GpuDevice *d, StrBuf *out) { hip_version_text(d->version, out); }
 
 // ---- The calling thread's device: each thread has one ----
 
@@ -175,6 +180,9 @@ const GpuSide hip_side = {
     // memory that neither side caches.
     .numbers = {.threads_max = hipDeviceAttributeMaxThreadsPerBlock,
                 .shared_max = hipDeviceAttributeMaxSharedMemoryPerBlock,
+                .multiprocessors = hipDeviceAttributeMultiprocessorCount,
+                .warp = hipDeviceAttributeWarpSize,
+                .clock = hipDeviceAttributeClockRate,
                 .host_flags = hipHostMallocPortable | hipHostMallocMapped | hipHostMallocCoherent,
                 .stream_flags = hipStreamNonBlocking,
                 .param_end = HIP_LAUNCH_PARAM_END,
@@ -196,11 +204,16 @@ const GpuSide hip_side = {
     .check_stream = check_stream,
     .load = hip_load,
     .launch = launch,
-    .describe = describe,
+    .version = version_text,
+    .drives = "",
 };
 
 static tilec_status device_open(tilec_context *context, Str instance, void **state) {
     return gpu_device_open(context, &hip_side, instance, state);
+}
+
+static tilec_status count(tilec_context *context, uint32_t *count) {
+    return gpu_device_count(context, &hip_side, count);
 }
 
 static uint32_t object_newest(const tilec_device *device) {
@@ -210,6 +223,7 @@ static uint32_t object_newest(const tilec_device *device) {
 const RtDeviceApi hip_device_api = {
     .kind = "hip",
     .open = device_open,
+    .count = count,
     .object_newest = object_newest,
     .memory = TILEC_DL_ROCM,
     .memory_also = {TILEC_DL_ROCM_HOST},

@@ -218,6 +218,10 @@ tilec_status driver_scenario(Fixture *f) {
     if (!s) s = move_around(f, stream, copy);
     if (!s) s = tilec_stream_synchronize(f->device->first);
     if (!s) s = move_between(f, stream, copy);
+    tilec_device_info info = {.size = sizeof info};
+    uint32_t count;
+    if (!s) s = tilec_device_describe(f->device, &info);
+    if (!s) s = tilec_device_count(f->context, rig->side->kind, &count);
     if (!s) s = tilec_event_record(begin, NULL);
     if (!s) s = driver_launch(f, NULL);
     f->made.variant.ctas = 2;
@@ -249,6 +253,41 @@ void driver_runs(void **state) {
     tilec_status s = driver_scenario(f);
     if (s) fail_msg("%s", tilec_last_error(f->context));
     assert_string_equal(tilec_device_name(f->device), rig->devices[0]);
+}
+
+void driver_describes_devices(void **state) {
+    Fixture *f = *state;
+    uint32_t count = 7;
+    assert_int_equal(tilec_device_count(f->context, rig->side->kind, &count), TILEC_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(driver_open(f, rig->devices[1], rig->add), TILEC_OK);
+    struct {
+        tilec_device_info known;
+        uint64_t later;  // a member that this library does not know
+    } info = {{.size = sizeof info}, 7};
+    assert_int_equal(tilec_device_describe(f->device, &info.known), TILEC_OK);
+    const tilec_device_info *i = &info.known;
+    assert_int_equal(i->size, sizeof info);
+    assert_int_equal(info.later, 0);
+    assert_string_equal(i->name, "Fake 1");
+    assert_string_equal(i->bus, "0000:11:00.0");
+    assert_true(strstr(i->driver, "CUDA 12.2") || strstr(i->driver, "HIP "));
+    assert_true(strncmp(i->target, "sm_", 3) == 0 || strncmp(i->target, "gfx", 3) == 0);
+    assert_true(i->memory == (uint64_t)1 << 32 && i->shared_memory >= 64 << 10);
+    assert_true(i->multiprocessors == FAKE_MULTIPROCESSORS && i->warp >= 32 && i->clock_khz > 1000);
+    tilec_device_info again = {.size = sizeof again};
+    assert_int_equal(tilec_device_describe(f->device, &again), TILEC_OK);
+    assert_ptr_equal(again.name, i->name);
+    tilec_device_close(f->device);
+    driver_fake->configure(0, 0, 0, 0);
+    assert_int_equal(tilec_device_count(f->context, rig->side->kind, &count), TILEC_OK);
+    assert_int_equal(count, 0);
+    assert_string_equal(tilec_last_error(f->context), "");
+    assert_int_equal(setenv(rig->side->variable, "no/such/library", 1), 0);
+    count = 7;
+    assert_int_equal(tilec_device_count(f->context, rig->side->kind, &count), TILEC_OK);
+    assert_int_equal(count, 0);
+    assert_int_equal(setenv(rig->side->variable, rig->library, 1), 0);
 }
 
 // Work waits on its streams: without the event the other stream would read nothing.

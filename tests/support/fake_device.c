@@ -21,6 +21,16 @@ static tilec_status fake_open(tilec_context *context, Str instance, void **state
     return result(context);
 }
 
+static tilec_status fake_info(tilec_device *device, RtDeviceInfo *info) {
+    info->multiprocessors = 7;
+    return result(device->context);
+}
+
+static tilec_status fake_count(tilec_context *context, uint32_t *count) {
+    *count = 5;
+    return result(context);
+}
+
 static void fake_close(void *state) { (void)state; }
 
 static tilec_status fake_alloc(tilec_device *device, size_t size, void **address) {
@@ -143,6 +153,8 @@ static const RtDeviceApi fake_api = {
     .kind = "fake",
     .memory = RT_HOST_MEMORY,
     .open = fake_open,
+    .info = fake_info,
+    .count = fake_count,
     .close = fake_close,
     .alloc = fake_alloc,
     .free = fake_free,

@@ -36,6 +36,9 @@ bool fake_attribute(GpuAttribute attribute, int device, int *value) {
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = arch / 10; return true;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = arch % 10; return true;
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *value = SHARED_MAX; return true;
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = FAKE_MULTIPROCESSORS; return true;
+    case CU_DEVICE_ATTRIBUTE_WARP_SIZE: *value = 32; return true;
+    case CU_DEVICE_ATTRIBUTE_CLOCK_RATE: *value = 1410000; return true;
     default: return false;
     }
 }

@@ -23,6 +23,8 @@
 // Stands for machine code of NVIDIA's devices: these bytes, then PTX to the end.
 #define FAKE_CUBIN "\177ELFfake\n"
 
+enum { FAKE_MULTIPROCESSORS = 3 };
+
 typedef struct FakeGpu {
     void (*reset)(void);  // as when the process began
     // Before the first call: devices; their architecture (80; 0x90a); the version that the driver

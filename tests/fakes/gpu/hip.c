@@ -42,6 +42,11 @@ bool fake_attribute(GpuAttribute attribute, int device, int *value) {
     case hipDeviceAttributeMaxSharedMemoryPerBlock:
         *value = fake_state.archs[device] == 0x950 ? 160 * 1024 : 64 * 1024;
         return true;
+    case hipDeviceAttributeMultiprocessorCount: *value = FAKE_MULTIPROCESSORS; return true;
+    case hipDeviceAttributeWarpSize:
+        *value = fake_state.archs[device] >= 0x1010 ? 32 : 64;
+        return true;
+    case hipDeviceAttributeClockRate: *value = 1700000; return true;
     default: return false;
     }
 }

@@ -47,6 +47,20 @@ GpuResult fake_device_get_name(char *name, int size, GpuNumber device) {
     return fake_end(r);
 }
 
+GpuResult fake_device_get_memory(size_t *bytes, GpuNumber device) {
+    GpuResult r = begin_ready(GPU_CALL_device_get_memory);
+    if (!r && (device < 0 || device >= fake_state.device_count)) r = FAKE_INVALID_DEVICE;
+    if (!r) *bytes = (size_t)1 << 32;
+    return fake_end(r);
+}
+
+GpuResult fake_device_get_bus(char *bus, int size, GpuNumber device) {
+    GpuResult r = begin_ready(GPU_CALL_device_get_bus);
+    if (!r && (device < 0 || device >= fake_state.device_count)) r = FAKE_INVALID_DEVICE;
+    if (!r) snprintf(bus, (size_t)size, "0000:%02x:00.0", 16 + device);
+    return fake_end(r);
+}
+
 GpuResult fake_device_get_attribute(int *value, GpuAttribute attribute, GpuNumber device) {
     GpuResult r = begin_ready(GPU_CALL_device_get_attribute);
     if (!r && (device < 0 || device >= fake_state.device_count)) r = FAKE_INVALID_DEVICE;
