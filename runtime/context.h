@@ -43,6 +43,7 @@ typedef struct RtBuffer {
     uint32_t holds;  // number of tensors of other libraries that share the memory
     bool destroyed;  // but still held; no handle finds it any more
     RtPeer *peers;   // newest first
+    RtBlock *block;  // of the pool; NULL: memory of its own
 } RtBuffer;
 
 typedef struct RtError RtError;
@@ -112,6 +113,8 @@ void rt_buffer_free(const RtBuffer *taken);
 // Notes a copy of `device` that uses a buffer of another device; takes over the event, recorded
 // after it. When the buffer is gone, waits for the event.
 tilec_status rt_buffer_used(tilec_device *device, tilec_buffer buffer, void *event);
+// NULL becomes the device's first stream; refuses a stream of another device.
+tilec_status rt_find_stream(tilec_device *device, tilec_stream **stream);
 // Refuses a buffer that belongs to another device (`owner`) or does not exist any more (NULL).
 tilec_status rt_not_of(const tilec_device *device, const tilec_device *owner);
 tilec_status rt_null_memory(tilec_context *context);

@@ -9,6 +9,7 @@
 #include "base/recover.h"
 #include "runtime/context.h"
 #include "runtime/library.h"
+#include "runtime/memory/pool.h"
 #include "target/gpu_card.h"
 
 const RtDeviceApi *rt_device_api(const tilec_context *c, Str kind) {
@@ -87,6 +88,7 @@ static tilec_status open_device(tilec_context *context, const char *name, Str in
     }
     recover_keep_all();
     os_mutex_lock(context->lock);
+    d->pool.limit = SIZE_MAX;
     d->number = ++context->devices_opened;
     d->next = context->devices;
     context->devices = d;
@@ -141,6 +143,7 @@ static bool take_buffer(tilec_device *device, uint32_t *from, RtBuffer *taken) {
         b->destroyed = false;
         b->holds = 0;
         b->peers = NULL;
+        b->block = NULL;
         b->generation++;
     }
     os_mutex_unlock(c->lock);
@@ -172,6 +175,7 @@ void tilec_device_close(tilec_device *device) {
     *link = device->next;
     os_mutex_unlock(c->lock);
     release_buffers(device);
+    rt_pool_trim(device, 0);
     rt_host_free_all(device);
     device->api->close(device->state);
     free(atomic_load(&device->info));
@@ -183,11 +187,17 @@ const char *tilec_device_name(const tilec_device *device) { return device ? devi
 
 typedef tilec_status MakeStream(tilec_device *device, void *native, void **state);
 
+static tilec_status make_own(tilec_device *device, void *native, void **state) {
+    (void)native;
+    return device->api->stream_create(device, state);
+}
+
 static tilec_status create_stream(tilec_device *device, MakeStream *make, void *native,
                                   tilec_stream **stream) {
     tilec_stream *s = recover_new(sizeof *s);
     s->device = device;
     s->holds = 1;
+    s->foreign = make != make_own;
     tilec_status status = make(device, native, &s->state);
     if (status) {
         recover_free(s);
@@ -209,11 +219,6 @@ static tilec_status make_stream(tilec_device *device, MakeStream *make, void *na
     tilec_status s = create_stream(device, make, native, stream);
     recover_end(&r);
     return s;
-}
-
-static tilec_status make_own(tilec_device *device, void *native, void **state) {
-    (void)native;
-    return device->api->stream_create(device, state);
 }
 
 tilec_status tilec_stream_create(tilec_device *device, tilec_stream **stream) {
@@ -269,8 +274,10 @@ void tilec_stream_destroy(tilec_stream *stream) {
     tilec_device *device = stream->device;
     rt_disown(device->context, &stream->owned);
     if (device->first == stream) device->first = NULL;
+    bool foreign = stream->foreign;  // it may be destroyed without a wait for its work
     if (holds_of(stream, 0) > 1) (void)device->api->stream_synchronize(device, stream->state);
     let_go(stream);
+    rt_pool_forget(device, stream, !foreign);
 }
 
 tilec_status tilec_stream_synchronize(tilec_stream *stream) {

@@ -121,6 +121,7 @@ typedef struct RtDeviceApi {
     // `free` waits for the device's work.
     tilec_status (*alloc)(tilec_device *device, size_t size, void **address);
     void (*free)(tilec_device *device, void *address, size_t size);
+    bool fresh;  // a new buffer always gets new memory, so that reads of undefined memory are found
     // The same for host memory that copies of the device reach without a detour; NULL: the device's
     // own memory is the host's.
     tilec_status (*host_alloc)(tilec_device *device, size_t size, void **memory);
@@ -161,6 +162,16 @@ typedef struct RtOwned {
     struct RtOwned **link;  // the pointer that points at this one
 } RtOwned;
 
+typedef struct RtBlock RtBlock;
+
+// runtime/memory/pool.h
+typedef struct RtPool {
+    size_t limit;  // of `held`
+    size_t held;   // bytes of all blocks
+    size_t spare;  // bytes of free ones
+    RtBlock *free;
+} RtPool;
+
 // Memory of tilec_host_alloc.
 typedef struct RtHostMemory {
     void *memory;
@@ -176,6 +187,7 @@ struct tilec_device {
     tilec_stream *first;  // the stream that NULL stands for
     RtOwned *streams, *events, *kernels;
     RtHostMemory *host;
+    RtPool pool;
     _Atomic(RtDeviceInfo *) info;        // NULL: not asked yet
     _Atomic(tilec_library *) libraries;  // runtime/library.h
     struct tilec_device *next;
@@ -194,6 +206,7 @@ struct tilec_stream {
     RtOwned owned;
     tilec_device *device;
     void *state;
+    bool foreign;    // made by another library
     uint32_t holds;  // held by its owner, and by threads that wait for the device: the last one
                      // frees it
 };

@@ -209,6 +209,7 @@ const RtDeviceApi interp_device_api = {
     .close = device_close,
     .alloc = device_alloc,
     .free = device_free,
+    .fresh = true,
     .stream_create = at_once_stream_create,
     .stream_destroy = at_once_stream_destroy,
     .stream_synchronize = at_once_stream_synchronize,

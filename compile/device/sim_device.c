@@ -640,6 +640,7 @@ const RtDeviceApi sim_device_api = {
     .takes = device_takes,
     .alloc = device_alloc,
     .free = device_free,
+    .fresh = true,
     .host_alloc = host_alloc,
     .host_free = host_free,
     .stream_create = at_once_stream_create,

@@ -225,6 +225,18 @@ typedef struct tilec_buffer {
 
 TILEC_API tilec_status tilec_buffer_create(tilec_device *device, size_t size, tilec_buffer *buffer);
 TILEC_API tilec_status tilec_buffer_destroy(tilec_device *device, tilec_buffer buffer);
+// The same in the order of a stream, without a wait: later work of the stream may use the buffer,
+// and so may other streams that wait for it. The device's pool keeps the memory of a buffer that a
+// stream destroyed, for buffers that this stream, or one that comes after it, makes later.
+TILEC_API tilec_status tilec_buffer_create_async(tilec_device *device, tilec_stream *stream,
+                                                 size_t size, tilec_buffer *buffer);
+TILEC_API tilec_status tilec_buffer_destroy_async(tilec_device *device, tilec_stream *stream,
+                                                  tilec_buffer buffer);
+// Limits the pool: the bytes of buffers of tilec_buffer_create_async, and of memory that is kept.
+// SIZE_MAX, as at the beginning: no limit.
+TILEC_API tilec_status tilec_pool_limit(tilec_device *device, size_t most);
+// Gives kept memory back to the system, until at most `keep` bytes are left.
+TILEC_API tilec_status tilec_pool_trim(tilec_device *device, size_t keep);
 // The address on the device, for use with other libraries.
 TILEC_API tilec_status tilec_buffer_address(tilec_device *device, tilec_buffer buffer,
                                             void **address, size_t *size);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "runtime/context.h"
+#include "runtime/memory/pool.h"
 
 // The slot of a handle, also if the buffer was destroyed and is still held. The lock must be held.
 static RtBuffer *find_slot(tilec_context *c, tilec_buffer buffer) {
@@ -24,6 +25,7 @@ static RtBuffer take_out(RtBuffer *b) {
     b->destroyed = false;
     b->holds = 0;
     b->peers = NULL;
+    b->block = NULL;
     b->generation++;
     return freed;
 }
@@ -40,14 +42,21 @@ static void wait_for(const RtPeer *p) {
         (void)api->event_synchronize(p->device, p->event);
 }
 
+static void wait_for_all(RtPeer *peers) {
+    for (RtPeer *next; peers; peers = next) {
+        next = peers->next;
+        wait_for(peers);
+        free_peer(peers);
+    }
+}
+
 void rt_buffer_free(const RtBuffer *taken) {
     if (!taken->device) return;
-    for (RtPeer *p = taken->peers, *next; p; p = next) {
-        next = p->next;
-        wait_for(p);
-        free_peer(p);
-    }
-    taken->device->api->free(taken->device, taken->address, taken->size);
+    wait_for_all(taken->peers);
+    if (taken->block)
+        rt_block_free(taken->device, taken->block);
+    else
+        taken->device->api->free(taken->device, taken->address, taken->size);
 }
 
 // Takes the device's entries off one buffer's list. The lock must be held.
@@ -121,11 +130,7 @@ tilec_status rt_buffer_used(tilec_device *device, tilec_buffer buffer, void *eve
     p->next = drop_done(peers);
     peers = p;
     if (swap_peers(c, buffer, &peers, true)) return TILEC_OK;
-    for (RtPeer *next; peers; peers = next) {  // destroyed by another thread
-        next = peers->next;
-        wait_for(peers);
-        free_peer(peers);
-    }
+    wait_for_all(peers);  // another thread destroyed the buffer
     return TILEC_OK;
 }
 
@@ -172,26 +177,52 @@ static RtBuffer *free_slot(tilec_context *c) {
     return b;
 }
 
+// Gives the buffer a handle, or frees it.
+static tilec_status add_buffer(const RtBuffer *made, tilec_buffer *buffer) {
+    tilec_context *c = made->device->context;
+    os_mutex_lock(c->lock);
+    RtBuffer *b = free_slot(c);
+    if (b) {
+        uint32_t generation = b->generation;
+        *b = *made;
+        b->generation = generation;
+        buffer->handle = (uint64_t)(b - c->buffers + 1) | (uint64_t)generation << 32;
+    }
+    os_mutex_unlock(c->lock);
+    if (b) return TILEC_OK;
+    rt_buffer_free(made);
+    return rt_fail(c, TILEC_OUT_OF_MEMORY, "out of memory");
+}
+
+static tilec_status no_pointer(tilec_context *c) {
+    return rt_fail(c, TILEC_INVALID_ARGUMENT, "the pointer for the buffer is NULL");
+}
+
 tilec_status tilec_buffer_create(tilec_device *device, size_t size, tilec_buffer *buffer) {
     if (!device) return TILEC_INVALID_ARGUMENT;
     tilec_context *c = device->context;
     rt_begin(c);
-    if (!buffer) return rt_fail(c, TILEC_INVALID_ARGUMENT, "the pointer for the buffer is NULL");
-    void *address = NULL;
-    tilec_status s = device->api->alloc(device, size, &address);
-    if (s) return s;
-    os_mutex_lock(c->lock);
-    RtBuffer *b = free_slot(c);
-    if (b) {
-        b->device = device;
-        b->address = address;
-        b->size = size;
-        buffer->handle = (uint64_t)(b - c->buffers + 1) | (uint64_t)b->generation << 32;
+    if (!buffer) return no_pointer(c);
+    RtBuffer made = {.device = device, .size = size};
+    tilec_status s = device->api->alloc(device, size, &made.address);
+    if (s == TILEC_OUT_OF_MEMORY && rt_pool_trim(device, 0)) {
+        rt_begin(c);
+        s = device->api->alloc(device, size, &made.address);
     }
-    os_mutex_unlock(c->lock);
-    if (b) return TILEC_OK;
-    device->api->free(device, address, size);
-    return rt_fail(c, TILEC_OUT_OF_MEMORY, "out of memory");
+    return s ? s : add_buffer(&made, buffer);
+}
+
+tilec_status tilec_buffer_create_async(tilec_device *device, tilec_stream *stream, size_t size,
+                                       tilec_buffer *buffer) {
+    if (!device) return TILEC_INVALID_ARGUMENT;
+    rt_begin(device->context);
+    if (!buffer) return no_pointer(device->context);
+    RtBuffer made = {.device = device, .size = size};
+    tilec_status s = rt_find_stream(device, &stream);
+    if (!s) s = rt_pool_take(device, stream, size, &made.block);
+    if (s) return s;
+    made.address = made.block->address;
+    return add_buffer(&made, buffer);
 }
 
 tilec_status rt_null_memory(tilec_context *c) {
@@ -204,11 +235,9 @@ tilec_status rt_not_of(const tilec_device *device, const tilec_device *owner) {
         owner ? "the buffer belongs to another device" : "the buffer does not exist (any more)");
 }
 
-tilec_status tilec_buffer_destroy(tilec_device *device, tilec_buffer buffer) {
-    if (!device) return TILEC_INVALID_ARGUMENT;
-    rt_begin(device->context);
-    if (!buffer.handle) return TILEC_OK;
-    RtBuffer freed = {0};
+// Ends the handle. *freed: the buffer, unless tensors of others hold it.
+static tilec_status end_handle(const tilec_device *device, tilec_buffer buffer, RtBuffer *freed) {
+    *freed = (RtBuffer){0};
     os_mutex_lock(device->context->lock);
     RtBuffer *b = live_slot(device->context, buffer);
     const tilec_device *owner = b ? b->device : NULL;
@@ -217,10 +246,36 @@ tilec_status tilec_buffer_destroy(tilec_device *device, tilec_buffer buffer) {
     if (b && b->holds)
         b->destroyed = true;
     else if (b)
-        freed = take_out(b);
+        *freed = take_out(b);
     os_mutex_unlock(device->context->lock);
-    if (!b) return rt_not_of(device, owner);
+    return b ? TILEC_OK : rt_not_of(device, owner);
+}
+
+tilec_status tilec_buffer_destroy(tilec_device *device, tilec_buffer buffer) {
+    if (!device) return TILEC_INVALID_ARGUMENT;
+    rt_begin(device->context);
+    if (!buffer.handle) return TILEC_OK;
+    RtBuffer freed;
+    tilec_status s = end_handle(device, buffer, &freed);
     rt_buffer_free(&freed);
+    return s;
+}
+
+tilec_status tilec_buffer_destroy_async(tilec_device *device, tilec_stream *stream,
+                                        tilec_buffer buffer) {
+    if (!device) return TILEC_INVALID_ARGUMENT;
+    rt_begin(device->context);
+    RtBuffer freed = {0};
+    tilec_status s = rt_find_stream(device, &stream);
+    if (!s && buffer.handle) s = end_handle(device, buffer, &freed);
+    if (s || !freed.device) return s;
+    wait_for_all(freed.peers);
+    freed.peers = NULL;
+    if (!freed.block) freed.block = rt_block_make(device, freed.address, freed.size);
+    if (freed.block)
+        rt_pool_give(device, stream, freed.block);
+    else
+        rt_buffer_free(&freed);
     return TILEC_OK;
 }
 

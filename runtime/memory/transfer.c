@@ -19,7 +19,7 @@ static tilec_status locate(tilec_device *device, tilec_buffer buffer, size_t off
     return TILEC_OK;
 }
 
-static tilec_status find_stream(tilec_device *device, tilec_stream **stream) {
+tilec_status rt_find_stream(tilec_device *device, tilec_stream **stream) {
     if (!*stream) *stream = device->first;
     const tilec_device *other = (*stream)->device;
     RtDeviceText texts[2];
@@ -36,7 +36,7 @@ tilec_status tilec_buffer_write(tilec_device *device, tilec_stream *stream, tile
     rt_begin(device->context);
     if (!from && size) return rt_null_memory(device->context);
     char *to;
-    tilec_status s = find_stream(device, &stream);
+    tilec_status s = rt_find_stream(device, &stream);
     if (!s) s = locate(device, buffer, offset, size, &to);
     return s ? s : device->api->copy(device, stream->state, to, from, size);
 }
@@ -47,7 +47,7 @@ tilec_status tilec_buffer_read(tilec_device *device, tilec_stream *stream, tilec
     rt_begin(device->context);
     if (!to && size) return rt_null_memory(device->context);
     char *from;
-    tilec_status s = find_stream(device, &stream);
+    tilec_status s = rt_find_stream(device, &stream);
     if (!s) s = locate(device, buffer, offset, size, &from);
     return s ? s : device->api->copy(device, stream->state, to, from, size);
 }
@@ -66,7 +66,7 @@ tilec_status tilec_buffer_write_async(tilec_device *device, tilec_stream *stream
     rt_begin(device->context);
     if (!from && size) return rt_null_memory(device->context);
     char *to;
-    tilec_status s = find_stream(device, &stream);
+    tilec_status s = rt_find_stream(device, &stream);
     if (!s) s = locate(device, buffer, offset, size, &to);
     if (s) return s;
     return start_move(device, stream, (RtMove){RT_MOVE_WRITE, to, from, .size = size});
@@ -78,7 +78,7 @@ tilec_status tilec_buffer_read_async(tilec_device *device, tilec_stream *stream,
     rt_begin(device->context);
     if (!to && size) return rt_null_memory(device->context);
     char *from;
-    tilec_status s = find_stream(device, &stream);
+    tilec_status s = rt_find_stream(device, &stream);
     if (!s) s = locate(device, buffer, offset, size, &from);
     if (s) return s;
     return start_move(device, stream, (RtMove){RT_MOVE_READ, to, from, .size = size});
@@ -153,7 +153,7 @@ tilec_status tilec_buffer_copy(tilec_device *device, tilec_stream *stream, tilec
     rt_begin(device->context);
     CopySide target = {.buffer = to, .offset = to_offset};
     CopySide source = {.buffer = from, .offset = from_offset};
-    tilec_status s = find_stream(device, &stream);
+    tilec_status s = rt_find_stream(device, &stream);
     if (!s) s = find_side(device, size, &target);
     if (!s) s = find_side(device, size, &source);
     if (!s) s = check_sides(device, &target, &source);
@@ -184,7 +184,7 @@ tilec_status tilec_buffer_fill(tilec_device *device, tilec_stream *stream, tilec
     rt_begin(device->context);
     char *to;
     tilec_status s = check_pattern(device->context, pattern, pattern_size, offset, size);
-    if (!s) s = find_stream(device, &stream);
+    if (!s) s = rt_find_stream(device, &stream);
     if (!s) s = locate(device, buffer, offset, size, &to);
     if (s) return s;
     RtMove m = {RT_MOVE_FILL, to, .size = size, .unit = (uint32_t)pattern_size};

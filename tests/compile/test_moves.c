@@ -196,6 +196,27 @@ static void host_memory_is_there_for_copies(void **state) {
     assert_int_equal(tilec_host_free(NULL, NULL), TILEC_INVALID_ARGUMENT);
 }
 
+// Devices that look for reads of undefined memory use none twice, and know the limit.
+static void buffers_are_made_on_streams(void **state) {
+    (void)state;
+    for (int i = 0; i < NAMES; i++) {
+        World *w = open_world(names[i]);
+        tilec_buffer made, more;
+        fine(w, tilec_pool_limit(w->device, 128 << 10));
+        for (int round = 0; round < 20; round++) {
+            fine(w, tilec_buffer_create_async(w->device, w->stream, SIZE, &made));
+            fine(w, tilec_buffer_write_async(w->device, w->stream, made, 0, w->host, SIZE));
+            fine(w, tilec_buffer_copy(w->device, w->stream, w->a, 0, made, 0, SIZE));
+            refused(w, tilec_buffer_create_async(w->device, w->stream, SIZE, &more),
+                    TILEC_OUT_OF_MEMORY, "exhausted");
+            fine(w, tilec_buffer_destroy_async(w->device, w->stream, made));
+        }
+        fine(w, tilec_buffer_read(w->device, w->stream, w->a, 0, w->back, SIZE));
+        assert_memory_equal(w->back, w->host, SIZE);
+        close_world(w);
+    }
+}
+
 // ---- Refusals ----
 
 static void refuses_bad_patterns(const World *w) {
@@ -371,6 +392,7 @@ int main(void) {
         cmocka_unit_test(ends_wait_for_moves),
         cmocka_unit_test(copies_cross_devices),
         cmocka_unit_test(host_memory_is_there_for_copies),
+        cmocka_unit_test(buffers_are_made_on_streams),
         cmocka_unit_test(refuses_what_is_not_there),
         cmocka_unit_test(finds_memory_changed_too_early),
         cmocka_unit_test(finds_memory_that_is_gone),

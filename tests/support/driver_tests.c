@@ -178,6 +178,13 @@ static tilec_status move_around(Fixture *f, tilec_stream *stream, tilec_buffer r
     if (!s) s = tilec_stream_synchronize(stream);
     if (!s) assert_memory_equal(pinned, f->x, sizeof f->x);
     if (!s) s = tilec_host_free(f->device, pinned);
+    tilec_buffer made;
+    for (int round = 0; !s && round < 3; round++) {
+        tilec_stream *on = round == 1 ? stream : NULL;
+        s = tilec_buffer_create_async(f->device, on, sizeof f->x, &made);
+        if (!s) s = tilec_buffer_write_async(f->device, on, made, 0, f->x, sizeof f->x);
+        if (!s) s = tilec_buffer_destroy_async(f->device, on, made);
+    }
     for (int i = 0; !s && i < N; i++)
         assert_true(back[i] == (i >= 10 ? f->x[i] : i >= 6 ? 0 : i % 2 ? 1 : 2));
     return s;
@@ -346,6 +353,34 @@ void driver_moves_without_waiting(void **state) {
     assert_memory_equal(to, from, PAGES);
     free(from);
     free(to);
+}
+
+// A stream uses memory again that another one freed only when that one has come so far.
+void driver_pools_memory(void **state) {
+    Fixture *f = *state;
+    tilec_stream *streams[2];
+    tilec_buffer a, b;
+    void *first, *second;
+    assert_int_equal(driver_open(f, rig->devices[0], rig->add), TILEC_OK);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(tilec_stream_create(f->device, &streams[i]), TILEC_OK);
+    unsigned allocs = calls_of(GPU_CALL_mem_alloc), frees = calls_of(GPU_CALL_mem_free);
+    for (int round = 0; round < 3; round++) {
+        assert_int_equal(tilec_buffer_create_async(f->device, streams[0], 4096, &a), TILEC_OK);
+        assert_int_equal(tilec_buffer_fill(f->device, streams[0], a, 0, "z", 1, 4096), TILEC_OK);
+        assert_int_equal(tilec_buffer_address(f->device, a, &first, NULL), TILEC_OK);
+        assert_int_equal(tilec_buffer_destroy_async(f->device, streams[0], a), TILEC_OK);
+    }
+    assert_int_equal(calls_of(GPU_CALL_mem_alloc) - allocs, 1);
+    assert_int_equal(tilec_buffer_create_async(f->device, streams[1], 4096, &b), TILEC_OK);
+    assert_int_equal(tilec_buffer_address(f->device, b, &second, NULL), TILEC_OK);
+    assert_ptr_not_equal(first, second);
+    assert_int_equal(tilec_stream_synchronize(streams[0]), TILEC_OK);
+    assert_int_equal(tilec_buffer_create_async(f->device, streams[1], 4096, &a), TILEC_OK);
+    assert_int_equal(tilec_buffer_address(f->device, a, &second, NULL), TILEC_OK);
+    assert_ptr_equal(first, second);
+    assert_int_equal(calls_of(GPU_CALL_mem_alloc) - allocs, 2);
+    assert_int_equal(calls_of(GPU_CALL_mem_free) - frees, 0);
 }
 
 // A stream of another owner: work is on it, and it stays when ours goes.
