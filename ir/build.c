@@ -180,6 +180,10 @@ IrValue *ir_program(IrBuilder *b, int dim) { return grid_value(b, IR_PROGRAM, di
 
 IrValue *ir_programs(IrBuilder *b, int dim) { return grid_value(b, IR_PROGRAMS, dim); }
 
+IrValue *ir_units(IrBuilder *b) {
+    return one(b, IR_UNITS, ir_scalar(b->module, DTYPE_I64), 0, NULL);
+}
+
 IrValue *ir_extent(IrBuilder *b, Symbol name) {
     IrValue *made = one(b, IR_EXTENT, ir_scalar(b->module, DTYPE_I64), 0, NULL);
     made->def->attrs[0].u.name = name;

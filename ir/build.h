@@ -42,6 +42,7 @@ IrValue *ir_const_float(IrBuilder *b, Dtype elem, double value);  // scalar, rou
 IrValue *ir_const_bool(IrBuilder *b, bool value);
 IrValue *ir_program(IrBuilder *b, int dim);
 IrValue *ir_programs(IrBuilder *b, int dim);
+IrValue *ir_units(IrBuilder *b);
 IrValue *ir_extent(IrBuilder *b, Symbol name);
 IrValue *ir_iota(IrBuilder *b, uint32_t count);
 IrValue *ir_unary(IrBuilder *b, IrOpcode code, IrValue *x);

@@ -197,8 +197,8 @@ bool ir_block_within(const IrBlock *inner, const IrBlock *outer) {
 }
 
 static bool launch_opcode(IrOpcode code) {
-    if (code == IR_CONST || code == IR_EXTENT || code == IR_NOALIAS || code == IR_IF ||
-        code == IR_YIELD)
+    if (code == IR_CONST || code == IR_EXTENT || code == IR_UNITS || code == IR_NOALIAS ||
+        code == IR_IF || code == IR_YIELD)
         return true;
     return code != IR_FMA && ir_op_is(code, IR_FAMILY_ARITHMETIC | IR_FAMILY_COMPARE |
                                                 IR_FAMILY_SELECT | IR_FAMILY_CAST);

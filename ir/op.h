@@ -146,6 +146,7 @@ enum {
 typedef enum IrRule {
     IR_RULE_CONST,
     IR_RULE_SCALAR_I64,
+    IR_RULE_UNITS,
     IR_RULE_EXTENT,
     IR_RULE_IOTA,
     IR_RULE_UNARY,

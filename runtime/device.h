@@ -150,6 +150,9 @@ typedef struct RtDeviceApi {
     // Waits until no launch of the module is queued or running, as module_unload does; NULL:
     // launches are complete when `launch` returns.
     void (*module_finish)(tilec_device *device, RtModule *module);
+    // How many programs of the launch's module and variant run at once (no other member is set);
+    // NULL: one.
+    tilec_status (*units)(tilec_device *device, const RtLaunch *launch, uint64_t *units);
     // Prepares everything that this launch needs beyond its arguments, for this and later launches
     // on the stream; NULL when nothing is needed. After it such a launch allocates nothing.
     tilec_status (*prepare)(tilec_device *device, void *stream, const RtLaunch *launch);

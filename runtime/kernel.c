@@ -33,6 +33,19 @@ tilec_status rt_kernel_module(tilec_kernel *kernel, const RtLoaded *loaded, uint
     return *module ? TILEC_OK : kernel->prepare(kernel, loaded, variant, module);
 }
 
+static tilec_status units_of(void *user, uint32_t variant, uint64_t *units) {
+    const RtUnits *u = user;
+    tilec_device *device = u->kernel->device;
+    RtLaunch launch = {.meta = u->loaded->meta, .variant = variant};
+    tilec_status s = rt_kernel_module(u->kernel, u->loaded, variant, &launch.module);
+    return s || !device->api->units ? s : device->api->units(device, &launch, units);
+}
+
+void rt_kernel_units(RtUnits *units, struct LaunchPlan *plan) {
+    plan->units = units_of;
+    plan->user = units;
+}
+
 typedef enum What { CALL_LAUNCH, CALL_PREPARE } What;
 
 typedef struct Call {
@@ -55,6 +68,8 @@ static tilec_status prepare_whole(const Call *call, const tilec_arg *args, Launc
         tilec_status s = kernel->resolve(kernel, args, count, !call->override, loaded);
         if (s) return s;
     }
+    RtUnits units = {kernel, *loaded};
+    rt_kernel_units(&units, plan);
     tilec_status s =
         launch_prepare(c, kernel->device, (*loaded)->meta, args, count, call->override, plan);
     if (!s && !call->override)

@@ -54,6 +54,14 @@ struct tilec_kernel {
 tilec_status rt_kernel_module(tilec_kernel *kernel, const RtLoaded *loaded, uint32_t variant,
                               RtModule **module);
 
+// Lets the plan ask how many programs run at once; the room must outlive the plan's use.
+typedef struct RtUnits {
+    tilec_kernel *kernel;
+    const RtLoaded *loaded;
+} RtUnits;
+struct LaunchPlan;
+void rt_kernel_units(RtUnits *units, struct LaunchPlan *plan);
+
 // The arena for texts of queries. The context's mutex must be held.
 Arena *rt_kernel_texts(tilec_kernel *kernel);
 // Its metadata, or NULL after an error that says that its types are still open.

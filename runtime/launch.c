@@ -374,6 +374,12 @@ static tilec_status grid_with(const LaunchCheck *c, const LaunchOverride *overri
         c->plan->variant = choose(c->meta, c->plan->inputs, values);
     }
     const MetaVariant *v = &c->meta->variants[c->plan->variant];
+    if (!override && c->plan->units && launch_code_asks_units(&v->code)) {
+        uint64_t units = 1;
+        tilec_status s = c->plan->units(c->plan->user, c->plan->variant, &units);
+        if (s) return s;
+        launch_code_run_with(&v->code, c->plan->inputs, units, values);
+    }
     for (uint32_t i = 0; i < v->requires_count; i++)
         if (!values[v->requires[i].value]) return refuse_requires(c, &v->requires[i]);
     int64_t programs = 1;

@@ -29,6 +29,9 @@ typedef struct LaunchPlan {
     LaunchInput *inputs;
     RtRange *ranges;
     uint8_t *block;  // aligned to 16 bytes
+    // How many programs of a variant run at once, for grids that ask; NULL: 1.
+    tilec_status (*units)(void *user, uint32_t variant, uint64_t *units);
+    void *user;
 } LaunchPlan;
 
 // For any kernel.

@@ -24,7 +24,7 @@ bool launch_code_valid(const LaunchCode *code, uint32_t input_count) {
         const uint32_t operands[3] = {x->a, x->b, x->c};
         for (int k = 0; k < n; k++)
             if (operands[k] >= i) return false;
-        if (x->op == LAUNCH_CONST || n > 0) continue;
+        if (x->op == LAUNCH_CONST || x->op == LAUNCH_UNITS || n > 0) continue;
         if (x->a >= input_count) return false;
         if ((x->op == LAUNCH_ARG_EXTENT || x->op == LAUNCH_ARG_STRIDE) && x->b >= 5) return false;
         if (x->op == LAUNCH_ARG_DISJOINT && x->b >= input_count) return false;
@@ -89,6 +89,7 @@ static uint64_t integer_op(const LaunchInstr *x, uint64_t a, uint64_t b) {
     case LAUNCH_SELECT:
     case LAUNCH_CAST:
     case LAUNCH_BITCAST:
+    case LAUNCH_UNITS:
     case LAUNCH_OPS: break;
     }
     return 0;
@@ -152,6 +153,7 @@ static uint64_t float_op(const LaunchInstr *x, uint64_t bits_a, uint64_t bits_b)
     case LAUNCH_SELECT:
     case LAUNCH_CAST:
     case LAUNCH_BITCAST:
+    case LAUNCH_UNITS:
     case LAUNCH_OPS: break;
     }
     return 0;
@@ -160,6 +162,7 @@ static uint64_t float_op(const LaunchInstr *x, uint64_t bits_a, uint64_t bits_b)
 static uint64_t run_instr(const LaunchInstr *x, const LaunchInput *in, const uint64_t *values) {
     switch ((LaunchOp)x->op) {
     case LAUNCH_CONST: return x->imm;
+    case LAUNCH_UNITS: return 1;
     case LAUNCH_ARG_SCALAR: return in[x->a].scalar;
     case LAUNCH_ARG_EXTENT: return (uint64_t)in[x->a].extent[x->b];
     case LAUNCH_ARG_STRIDE: return (uint64_t)in[x->a].stride[x->b];
@@ -216,6 +219,21 @@ static inline bool run_plain(const LaunchInstr *x, const LaunchInput *in, const 
 void launch_code_run(const LaunchCode *code, const LaunchInput *inputs, uint64_t *values) {
     for (uint32_t i = 0; i < code->count; i++)
         if (!run_plain(&code->code[i], inputs, values, &values[i]))
+            values[i] = run_instr(&code->code[i], inputs, values);
+}
+
+bool launch_code_asks_units(const LaunchCode *code) {
+    for (uint32_t i = 0; i < code->count; i++)
+        if (code->code[i].op == LAUNCH_UNITS) return true;
+    return false;
+}
+
+void launch_code_run_with(const LaunchCode *code, const LaunchInput *inputs, uint64_t units,
+                          uint64_t *values) {
+    for (uint32_t i = 0; i < code->count; i++)
+        if (code->code[i].op == LAUNCH_UNITS)
+            values[i] = units;
+        else if (!run_plain(&code->code[i], inputs, values, &values[i]))
             values[i] = run_instr(&code->code[i], inputs, values);
 }
 

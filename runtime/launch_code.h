@@ -59,6 +59,10 @@ static inline bool launch_disjoint(const LaunchInput *a, const LaunchInput *b) {
 }
 
 void launch_code_run(const LaunchCode *code, const LaunchInput *inputs, uint64_t *values);
+// Does a value depend on the number of programs that run at once? launch_code_run takes 1 for it.
+bool launch_code_asks_units(const LaunchCode *code);
+void launch_code_run_with(const LaunchCode *code, const LaunchInput *inputs, uint64_t units,
+                          uint64_t *values);
 // After launch_code_run: does values[value] depend on a signed sum, difference, product or left
 // shift whose exact result does not fit? For a select, only the chosen operand counts.
 bool launch_code_wraps(const LaunchCode *code, const uint64_t *values, uint32_t value);

@@ -218,6 +218,10 @@ void run_compute_grid(Run *r) {
     const MetaVariant *v = &meta->variants[0];
     launch_code_run(&v->code, inputs, values);
     for (uint32_t d = 0; d < v->grid_rank; d++) r->grid[d] = (int64_t)values[v->grid[d]];
+    if (!launch_code_asks_units(&v->code)) return;
+    int64_t asked[3];
+    run_launched_grid(r, asked);  // a failure is reported by the launch
+    memcpy(r->grid, asked, sizeof asked);
 }
 
 void run_launched_grid(const Run *r, int64_t grid[3]) {
@@ -226,9 +230,13 @@ void run_launched_grid(const Run *r, int64_t grid[3]) {
     LaunchRoom room;
     LaunchPlan plan = launch_plan(&room);
     memcpy(grid, r->grid, sizeof r->grid);
-    if (r->own_grid || !r->handle->by_shape) return;
-    if (!r->handle->resolve(r->handle, r->args, count, true, &loaded) &&
-        !launch_prepare(r->context, r->device, loaded->meta, r->args, count, NULL, &plan))
+    bool asks = launch_code_asks_units(&r->compiled->meta->variants[0].code);
+    if (r->own_grid || (!r->handle->by_shape && !asks)) return;
+    bool open = !loaded || r->handle->by_shape;
+    if (open && r->handle->resolve(r->handle, r->args, count, true, &loaded)) return;
+    RtUnits units = {r->handle, loaded};
+    rt_kernel_units(&units, &plan);
+    if (!launch_prepare(r->context, r->device, loaded->meta, r->args, count, NULL, &plan))
         memcpy(grid, plan.grid, sizeof plan.grid);
 }
 

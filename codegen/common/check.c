@@ -80,6 +80,7 @@ static const char *arithmetic_refusal(const TargetCheck *c, const IrOp *op, cons
 
 static const char *launch_refusal(const TargetCheck *c, const IrOp *op) {
     if (op->code == IR_NOALIAS) return "it is allowed in requires only";
+    if (op->code == IR_UNITS) return "it is allowed in grid only";
     if (op->code != IR_EXTENT || extent_is_known(c, op)) return NULL;
     return "no view of the kernel has this extent";
 }

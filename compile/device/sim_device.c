@@ -214,6 +214,13 @@ static tilec_status info(tilec_device *device, RtDeviceInfo *info) {
     return TILEC_OK;
 }
 
+// One program for each multiprocessor: few, as above.
+static tilec_status units(tilec_device *device, const RtLaunch *launch, uint64_t *units) {
+    (void)device, (void)launch;
+    *units = MULTIPROCESSORS;
+    return TILEC_OK;
+}
+
 // Rounds sizes up to whole units, because an atomic of one byte changes the whole unit: a pair of
 // bytes, on AMD's machines a word. Real drivers allocate more than that.
 static bool alloc_units(const Device *d, uint64_t size, uint64_t *at) {
@@ -634,6 +641,7 @@ const RtDeviceApi sim_device_api = {
     .kind = "sim",
     .open = device_open,
     .info = info,
+    .units = units,
     .close = device_close,
     .gpu = device_gpu,
     .simulated = true,

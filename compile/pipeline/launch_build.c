@@ -163,6 +163,9 @@ static void emit_op(Builder *b, const IrOp *op) {
         break;
     }
     case IR_EXTENT: index = emit_extent(b, op); break;
+    case IR_UNITS:
+        index = emit(b, (LaunchInstr){.op = LAUNCH_UNITS, .dtype = DTYPE_I64, .result = DTYPE_I64});
+        break;
     case IR_NOALIAS: index = emit_noalias(b, op); break;
     default: index = op->result_count == 1 ? emit_plain(b, op) : refuse(b, op, "this"); break;
     }

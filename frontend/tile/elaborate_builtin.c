@@ -29,6 +29,7 @@ enum { MANY = EL_POSITIONAL };
 static const Signature signatures[TILE_BUILTINS] = {
     [TILE_PROGRAM] = {el_builtin_value, 1, 1, 0, "program(d)"},
     [TILE_PROGRAMS] = {el_builtin_value, 1, 1, 0, "programs(d)"},
+    [TILE_UNITS] = {el_builtin_value, 0, 0, 0, "units()"},
     [TILE_CDIV] = {el_builtin_value, 2, 2, 0, "cdiv(a, b)"},
     [TILE_IOTA] = {el_builtin_value, 1, 1, 0, "iota(B)"},
     [TILE_ZEROS] = {el_builtin_value, 1, MANY, 0, "zeros(T, dims…)"},
@@ -209,6 +210,11 @@ bool el_dims(Elab *e, const Args *a, uint32_t first, Shape *shape) {
 // In requires and grid only values are allowed: there are no memory accesses, effects or programs
 // yet.
 static bool allowed_here(Elab *e, const Ast *call, TileBuiltin which) {
+    if (which == TILE_UNITS && tile_of(e)->place != EL_IN_GRID) {
+        el_error(e, call->span, DIAG_MISPLACED, "'units' is allowed only in 'grid'");
+        el_help(e, "in the body, 'programs(0)' is the number of programs that the grid has");
+        return false;
+    }
     if (tile_of(e)->place != EL_IN_GRID && tile_of(e)->place != EL_IN_REQUIRES) return true;
     bool memory = signatures[which].emit == el_builtin_memory;
     bool effect = signatures[which].emit == el_builtin_effect && which != TILE_STATIC_ASSERT;

@@ -114,6 +114,7 @@ Val el_builtin_value(Elab *e, const Args *a) {
             return EL_POISON;
         return el_ir(ir_iota(&e->b, count));
     }
+    if (a->which == TILE_UNITS) return el_ir(ir_units(&e->b));
     return value_program(e, a);
 }
 

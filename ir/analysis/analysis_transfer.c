@@ -495,6 +495,7 @@ IrRange range_of_op(const IrRanges *r, const IrOp *op, uint32_t i, bool *exact) 
     switch (ir_op_info(op->code)->rule) {
     case IR_RULE_CONST: return range_of_const(op);
     case IR_RULE_SCALAR_I64: return range_of_grid(op);
+    case IR_RULE_UNITS: return range_between(type, 1, LIMIT_GRID, 1);
     case IR_RULE_THREAD_ID: return range_between(type, 0, THREADS_MAX - 1, 1);
     case IR_RULE_THREAD_PACK: return range_of_packed(r, op);
     case IR_RULE_VEC_LANE:

@@ -140,6 +140,12 @@ static bool rule_scalar_i64(Verifier *v, const IrOp *op) {
     return verifier_result(v, op, 0, &i64);
 }
 
+static bool rule_units(Verifier *v, const IrOp *op) {
+    if (!v->section || v->section->kind != IR_GRID)
+        return verifier_fail(v, op, "expected units in grid only");
+    return rule_scalar_i64(v, op);
+}
+
 static bool rule_extent(Verifier *v, const IrOp *op) {
     Symbol name = ir_attr(op, IR_ATTR_EXTENT)->u.name;
     TRY(rule_scalar_i64(v, op));
@@ -316,6 +322,7 @@ bool verifier_rule(Verifier *v, const IrOp *op) {
     switch (ir_op_info(op->code)->rule) {
     case IR_RULE_CONST: return rule_const(v, op);
     case IR_RULE_SCALAR_I64: return rule_scalar_i64(v, op);
+    case IR_RULE_UNITS: return rule_units(v, op);
     case IR_RULE_EXTENT: return rule_extent(v, op);
     case IR_RULE_IOTA: return rule_iota(v, op);
     case IR_RULE_UNARY:

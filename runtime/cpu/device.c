@@ -374,6 +374,12 @@ static tilec_status launch(tilec_device *device, void *stream, const RtLaunch *l
     return queued && !c ? fail_memory(device) : TILEC_OK;
 }
 
+static tilec_status units(tilec_device *device, const RtLaunch *l, uint64_t *units) {
+    (void)l;
+    *units = ((const Pool *)device->state)->thread_count;
+    return TILEC_OK;
+}
+
 // Prepares threads, scratch memory for each of them, and commands for the queue.
 static tilec_status prepare(tilec_device *device, void *stream, const RtLaunch *l) {
     Pool *pool = enter(device, stream);
@@ -411,6 +417,7 @@ const RtDeviceApi cpu_device_api = {
     .module_load = module_load,
     .module_unload = module_unload,
     .module_finish = module_wait,
+    .units = units,
     .prepare = prepare,
     .launch = launch,
 };

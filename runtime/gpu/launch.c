@@ -219,6 +219,36 @@ static tilec_status start(tilec_device *device, GpuStream *stream, const RtLaunc
     return s;
 }
 
+static tilec_status ask_units(const tilec_device *device, const RtLaunch *l, uint64_t *units) {
+    const GpuDevice *d = device->state;
+    const GpuNumbers *n = &d->side->numbers;
+    const MetaVariant *v = &l->meta->variants[l->variant];
+    size_t shared = n->shared_declared ? 0 : v->shared_bytes;
+    int blocks = 0, multiprocessors = 0;
+    tilec_status s = allow(device, l);
+    if (s) return s;
+    GpuResult r = GPU_DO(d, occupancy, &blocks, l->module->function, (int)threads_of(v), shared);
+    if (r) return gpu_fail(device, GPU_CALL_occupancy, r);
+    r = GPU_DO(d, device_get_attribute, &multiprocessors, n->multiprocessors, d->number);
+    if (r) return gpu_fail(device, GPU_CALL_device_get_attribute, r);
+    // A program that does not fit is refused by its launch, which says why.
+    *units = blocks > 0 && multiprocessors > 0 ? (uint64_t)blocks * (uint64_t)multiprocessors : 1;
+    return TILEC_OK;
+}
+
+tilec_status gpu_units(tilec_device *device, const RtLaunch *l, uint64_t *units) {
+    GpuPlace place;
+    uint64_t known = atomic_load_explicit(&l->module->units, memory_order_relaxed);
+    *units = known;
+    if (known) return TILEC_OK;
+    tilec_status s = gpu_enter(device, &place);
+    if (s) return s;
+    s = ask_units(device, l, units);
+    gpu_leave(device->state, place);
+    if (!s) atomic_store_explicit(&l->module->units, *units, memory_order_relaxed);
+    return s;
+}
+
 tilec_status gpu_prepare(tilec_device *device, void *stream, const RtLaunch *l) {
     return start(device, stream, l, true);
 }

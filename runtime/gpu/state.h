@@ -73,6 +73,7 @@ typedef struct GpuNumbers {
     // Error codes that are handled separately, because they are not failures or have other
     // messages.
     GpuResult invalid_value, not_found, not_ready, no_device;
+    bool shared_declared;  // the code declares all shared memory, and a launch adds none
     uint32_t params_max;   // bytes of a kernel's parameters that every driver accepts
     uint64_t threads_row;  // the most threads of a grid along its first dimension; 0: no limit
 } GpuNumbers;
@@ -166,6 +167,7 @@ struct RtModule {
     GpuModule handle;
     void *image;  // bytes that the driver may read while the module lives; NULL: none
     GpuFunction function;
+    _Atomic(uint64_t) units;   // programs that run at once; 0: not asked yet
     _Atomic(uint32_t) shared;  // dynamic shared memory in bytes that the function is allowed
 };
 
@@ -248,6 +250,7 @@ Diags *gpu_bad_code(const tilec_device *device, Arena *arena, Sources *sources, 
 // launch.c
 tilec_status gpu_prepare(tilec_device *device, void *stream, const RtLaunch *launch);
 tilec_status gpu_launch(tilec_device *device, void *stream, const RtLaunch *launch);
+tilec_status gpu_units(tilec_device *device, const RtLaunch *launch, uint64_t *units);
 // For GpuSide.launch: the launch call that both drivers have.
 tilec_status gpu_launch_plain(const tilec_device *device, const RtLaunch *launch,
                               const GpuLaunchConfig *config, void **extra);
@@ -269,6 +272,6 @@ void gpu_spots_free(const GpuDevice *d, GpuStream *stream, const RtModule *modul
     .event_record = gpu_event_record, .event_synchronize = gpu_event_synchronize,         \
     .event_query = gpu_event_query, .event_elapsed = gpu_event_elapsed, .copy = gpu_copy, \
     .move = gpu_move, .module_load = gpu_module_load, .module_unload = gpu_module_unload, \
-    .prepare = gpu_prepare, .launch = gpu_launch
+    .prepare = gpu_prepare, .units = gpu_units, .launch = gpu_launch
 
 #endif

@@ -192,6 +192,7 @@ const GpuSide hip_side = {
                 .not_found = hipErrorNotFound,
                 .not_ready = hipErrorNotReady,
                 .no_device = hipErrorNoDevice,
+                .shared_declared = true,
                 .threads_row = UINT32_MAX},
     .code = hip_code,
     .words = words,

@@ -13,6 +13,7 @@ static const char *tile_section(const IrOpInfo *info) {
     switch (info->rule) {
     case IR_RULE_CONST:
     case IR_RULE_SCALAR_I64:
+    case IR_RULE_UNITS:
     case IR_RULE_EXTENT:
     case IR_RULE_IOTA: return "Values without operands";
     case IR_RULE_UNARY: return "Elementwise, one operand";

@@ -222,6 +222,7 @@ void gen_op(Gen *g, IrOpcode code) {
     case IR_RULE_IF:
     case IR_RULE_CALL: gen_control_op(g, code); return;
     case IR_RULE_NOALIAS:  // the kernel's requires have it
+    case IR_RULE_UNITS:    // and its grid this
     case IR_RULE_YIELD:    // every block has its end
     case IR_RULE_RETURN:
     case IR_RULE_SCRATCH:  // below tile level
@@ -273,9 +274,9 @@ static const unsigned char weights[] = {
     [IR_RULE_ATOMIC_CAS] = 3,  [IR_RULE_VIEW_LOAD] = 8,  [IR_RULE_VIEW_STORE] = 6,
     [IR_RULE_VIEW_ATOMIC] = 3, [IR_RULE_VIEW_CAS] = 3,   [IR_RULE_VIEW_INSIDE] = 3,
     [IR_RULE_ASSERT] = 3,      [IR_RULE_PRINT] = 3,      [IR_RULE_NOALIAS] = 0,
-    [IR_RULE_FOR] = 6,         [IR_RULE_WHILE] = 6,      [IR_RULE_IF] = 6,
-    [IR_RULE_YIELD] = 0,       [IR_RULE_RETURN] = 0,     [IR_RULE_CALL] = 3,
-    [IR_RULE_SCRATCH] = 0,     [IR_RULE_NOTHING] = 0,
+    [IR_RULE_UNITS] = 0,       [IR_RULE_FOR] = 6,        [IR_RULE_WHILE] = 6,
+    [IR_RULE_IF] = 6,          [IR_RULE_YIELD] = 0,      [IR_RULE_RETURN] = 0,
+    [IR_RULE_CALL] = 3,        [IR_RULE_SCRATCH] = 0,    [IR_RULE_NOTHING] = 0,
 };
 
 static bool is_memory(IrRule rule) {

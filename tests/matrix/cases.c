@@ -60,6 +60,7 @@ unsigned matrix_classes(IrOpcode code) {
     case IR_RULE_IOTA:
     case IR_RULE_ASSERT:
     case IR_RULE_NOALIAS:
+    case IR_RULE_UNITS:
     case IR_RULE_NOTHING: return MATRIX_ONCE;
     // Lowered code: the tile ops' cells on the CPU are what exercises it.
     case IR_RULE_VEC_DATA:

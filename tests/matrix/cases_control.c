@@ -303,6 +303,15 @@ static void noalias(Matrix *m, IrOpcode code, int column) {
     }
 }
 
+// The grid of a launch is given here: the program is compiled and run with a grid that asks.
+static void units(Matrix *m, IrOpcode code, int column) {
+    Name name = cell_name(code, column, carried, "%s", "");
+    if (!matrix_takes(m, code, column, name.text)) return;
+    Program p = {0};
+    p.text = "kernel @cell() {\ngrid {\n%0 = units : i64\nyield %0\n}\nbody {\nreturn\n} }\n";
+    matrix_program(m, name.text, &p);
+}
+
 // Values that are written before the barrier are read after it, from other places.
 static void barrier(Matrix *m, IrOpcode code, int column) {
     Name name = cell_name(code, column, carried, "%s", "");
@@ -383,6 +392,7 @@ Maker maker_of_control(IrRule rule) {
     case IR_RULE_ASSERT: return assert_;
     case IR_RULE_PRINT: return print;
     case IR_RULE_NOALIAS: return noalias;
+    case IR_RULE_UNITS: return units;
     case IR_RULE_FOR: return for_;
     case IR_RULE_WHILE: return while_;
     case IR_RULE_IF:

@@ -158,11 +158,35 @@ static void test_invalid(void **state) {
     assert_false(launch_code_valid(&(LaunchCode){LAUNCH_CODE_MAX + 1, NULL}, 0));
 }
 
+// The number of programs that run at once is given by the caller; without one it is 1.
+static void test_units(void **state) {
+    (void)state;
+    const LaunchInstr code[] = {
+        {.op = LAUNCH_CONST, .dtype = DTYPE_I64, .result = DTYPE_I64, .imm = 100},
+        {.op = LAUNCH_UNITS, .dtype = DTYPE_I64, .result = DTYPE_I64},
+        {.op = LAUNCH_MIN, .dtype = DTYPE_I64, .result = DTYPE_I64, .a = 0, .b = 1}};
+    const LaunchCode all = {3, code}, one = {1, code};
+    uint64_t values[3];
+    assert_true(launch_code_valid(&all, 0));
+    assert_true(launch_code_asks_units(&all));
+    assert_false(launch_code_asks_units(&one));
+    launch_code_run(&all, NULL, values);
+    assert_int_equal(values[2], 1);
+    launch_code_run_with(&all, NULL, 528, values);
+    assert_int_equal(values[1], 528);
+    assert_int_equal(values[2], 100);
+    assert_string_equal(launch_op_text(LAUNCH_UNITS), "units");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_integers),         cmocka_unit_test(test_wraps),
-        cmocka_unit_test(test_wraps_by_the_way), cmocka_unit_test(test_floats),
-        cmocka_unit_test(test_inputs),           cmocka_unit_test(test_invalid),
+        cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_wraps),
+        cmocka_unit_test(test_wraps_by_the_way),
+        cmocka_unit_test(test_floats),
+        cmocka_unit_test(test_inputs),
+        cmocka_unit_test(test_invalid),
+        cmocka_unit_test(test_units),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

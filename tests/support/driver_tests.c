@@ -239,6 +239,9 @@ tilec_status driver_scenario(Fixture *f) {
     if (!s) s = tilec_stream_wait_event(stream, end);
     if (!s) s = tilec_buffer_copy(f->device, stream, copy, 0, f->buffers[2], 0, sizeof f->z);
     if (!s) s = tilec_buffer_read(f->device, stream, copy, 0, f->z, sizeof f->z);
+    uint64_t units;
+    RtLaunch l = {.module = atomic_load(&f->made.module), .meta = &f->made.meta};
+    if (!s) s = f->device->api->units(f->device, &l, &units);
     int done = 0;
     if (!s) s = tilec_event_query(end, &done);
     if (!s) s = tilec_event_synchronize(end);
@@ -295,6 +298,22 @@ void driver_describes_devices(void **state) {
     assert_int_equal(tilec_device_count(f->context, rig->side->kind, &count), TILEC_OK);
     assert_int_equal(count, 0);
     assert_int_equal(setenv(rig->side->variable, rig->library, 1), 0);
+}
+
+// A grid that asks how many programs run at once: the driver is asked once for each module.
+void driver_knows_how_many_run_at_once(void **state) {
+    Fixture *f = *state;
+    uint64_t units = 0;
+    assert_int_equal(driver_open(f, rig->devices[0], rig->add), TILEC_OK);
+    f->made.code[1].op = LAUNCH_UNITS;
+    assert_int_equal(driver_fill(f, NULL), TILEC_OK);
+    for (int i = 0; i < 3; i++) assert_int_equal(driver_launch(f, NULL), TILEC_OK);
+    assert_int_equal(tilec_buffer_read(f->device, NULL, f->buffers[2], 0, f->z, sizeof f->z), 0);
+    driver_sums(f);
+    assert_int_equal(calls_of(GPU_CALL_occupancy), 1);
+    RtLaunch l = {.module = atomic_load(&f->made.module), .meta = &f->made.meta};
+    assert_int_equal(f->device->api->units(f->device, &l, &units), TILEC_OK);
+    assert_int_equal(units, FAKE_MULTIPROCESSORS * (1024 / rig->threads));
 }
 
 // Work waits on its streams: without the event the other stream would read nothing.

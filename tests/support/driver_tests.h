@@ -92,6 +92,7 @@ tilec_context *driver_context(void);
 
 void driver_runs(void **state);
 void driver_describes_devices(void **state);
+void driver_knows_how_many_run_at_once(void **state);
 void driver_orders_streams(void **state);
 void driver_moves_without_waiting(void **state);
 void driver_pools_memory(void **state);
@@ -106,14 +107,14 @@ void driver_stays_lost(void **state);
 void driver_fails_cleanly(void **state);
 
 #define DRIVER_TEST(name) cmocka_unit_test_setup_teardown(name, driver_set_up, driver_tear_down)
-#define DRIVER_TESTS                                                                   \
-    DRIVER_TEST(driver_runs), DRIVER_TEST(driver_describes_devices),                   \
-        DRIVER_TEST(driver_orders_streams), DRIVER_TEST(driver_moves_without_waiting), \
-        DRIVER_TEST(driver_pools_memory), DRIVER_TEST(driver_takes_streams_of_others), \
-        DRIVER_TEST(driver_shares_tensors), DRIVER_TEST(driver_takes_raw_pointers),    \
-        DRIVER_TEST(driver_has_two_devices),                                           \
-        DRIVER_TEST(driver_prepared_launches_do_nothing_else),                         \
-        DRIVER_TEST(driver_reports_asserts), DRIVER_TEST(driver_refuses_launches),     \
+#define DRIVER_TESTS                                                                        \
+    DRIVER_TEST(driver_runs), DRIVER_TEST(driver_describes_devices),                        \
+        DRIVER_TEST(driver_knows_how_many_run_at_once), DRIVER_TEST(driver_orders_streams), \
+        DRIVER_TEST(driver_moves_without_waiting), DRIVER_TEST(driver_pools_memory),        \
+        DRIVER_TEST(driver_takes_streams_of_others), DRIVER_TEST(driver_shares_tensors),    \
+        DRIVER_TEST(driver_takes_raw_pointers), DRIVER_TEST(driver_has_two_devices),        \
+        DRIVER_TEST(driver_prepared_launches_do_nothing_else),                              \
+        DRIVER_TEST(driver_reports_asserts), DRIVER_TEST(driver_refuses_launches),          \
         DRIVER_TEST(driver_stays_lost), DRIVER_TEST(driver_fails_cleanly)
 // Opens the fake and makes it the driver; `count` tests.
 int driver_tests_run(const DriverRig *rig, const struct CMUnitTest *tests, size_t count);

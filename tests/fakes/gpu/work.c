@@ -132,6 +132,16 @@ GpuResult fake_module_function(GpuFunction *function, GpuModule module, const ch
 
 // ---- Launches ----
 
+GpuResult fake_occupancy(int *blocks, GpuFunction function, int threads, size_t shared) {
+    GpuResult r = fake_begin(GPU_CALL_occupancy, true);
+    const Thing *t = r ? NULL : fake_check(function, THING_FUNCTION);
+    if (!t) return fake_end(r ? r : FAKE_INVALID_HANDLE);
+    if (threads < 1 || threads > 1024 || shared > t->shared_max)
+        return fake_end(FAKE_INVALID_VALUE);
+    *blocks = 1024 / threads;
+    return fake_end(0);
+}
+
 static bool block_fits(const SimKernel *k, const Work *w) {
     uint64_t threads = (uint64_t)w->block[0] * w->block[1] * w->block[2];
     for (int i = 0; i < 3; i++)
