@@ -53,10 +53,11 @@ typedef struct InterpSlot {
 // The frame of one thread of a program: at level `thread` there is one for each, else one in all.
 typedef struct InterpFrame {
     const IrFunc *func;
-    InterpSlot *slots;  // by value id
+    InterpSlot *slots;  // of the value with id i: slots[i * slot_stride]
+    uint32_t slot_stride;
     bool busy;
     uint32_t thread, thread_count;
-    struct InterpFrame **threads;  // all frames of the program, in order; NULL: there is one
+    struct InterpFrame *threads;  // all frames of the program, in order; NULL: there is one
 } InterpFrame;
 
 typedef struct Pages Pages;
@@ -276,7 +277,7 @@ static inline uint32_t frame_threads(const InterpFrame *frame) {
     return frame->threads ? frame->thread_count : 1;
 }
 static inline InterpFrame *frame_thread(InterpFrame *frame, uint32_t i) {
-    return frame->threads ? frame->threads[i] : frame;
+    return frame->threads ? &frame->threads[i] : frame;
 }
 bool execute_call(InterpRun *run, InterpFrame *frame, const IrOp *op);
 void execute_constant(InterpRun *run, InterpFrame *frame, const IrOp *op);

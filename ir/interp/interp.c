@@ -21,29 +21,23 @@ void ir_interp_destroy(IrInterp *interp) {
 
 // ---- slots --------------------------------------------------------------------------------------
 
-static InterpFrame *frame_create(IrInterp *interp, const IrFunc *f) {
-    InterpFrame *frame = arena_new(interp->arena, InterpFrame, 1);
-    frame->func = f;
-    frame->slots = arena_new(interp->arena, InterpSlot, f->value_count);
-    return frame;
-}
-
-// The frame of thread 0, which has pointers to the others.
+// The frame of thread 0, the first of all threads' frames. An op runs for one thread after the
+// other, so the slots of one value in all threads are neighbours.
 static InterpFrame *frame_of(IrInterp *interp, const IrFunc *f) {
     for (size_t i = 0; i < interp->frames.count; i++)
         if (interp->frames.data[i]->func == f) return interp->frames.data[i];
-    InterpFrame *frame = frame_create(interp, f);
-    vec_push(interp->arena, &interp->frames, frame);
-    if (f->level != IR_LEVEL_THREAD) return frame;
-    uint32_t count = ir_thread_count(f);
-    InterpFrame **threads = arena_new(interp->arena, InterpFrame *, count);
+    uint32_t count = f->level == IR_LEVEL_THREAD ? ir_thread_count(f) : 1;
+    InterpFrame *frames = arena_new(interp->arena, InterpFrame, count);
+    InterpSlot *slots = arena_new(interp->arena, InterpSlot, (size_t)f->value_count * count);
     for (uint32_t i = 0; i < count; i++) {
-        threads[i] = i ? frame_create(interp, f) : frame;
-        threads[i]->thread = i;
-        threads[i]->thread_count = count;
-        threads[i]->threads = threads;
+        frames[i] = (InterpFrame){.func = f, .slots = slots + i, .slot_stride = count};
+        if (f->level != IR_LEVEL_THREAD) continue;
+        frames[i].thread = i;
+        frames[i].thread_count = count;
+        frames[i].threads = frames;
     }
-    return frame;
+    vec_push(interp->arena, &interp->frames, frames);
+    return frames;
 }
 
 static void slot_prepare(Arena *arena, InterpSlot *s, const IrType *type) {
@@ -56,7 +50,7 @@ static void slot_prepare(Arena *arena, InterpSlot *s, const IrType *type) {
 
 InterpSlot *slot_of(InterpRun *run, InterpFrame *frame, const IrValue *value) {
     CHECK(value->id < frame->func->value_count, "value %u is not of this function", value->id);
-    InterpSlot *s = &frame->slots[value->id];
+    InterpSlot *s = &frame->slots[(size_t)value->id * frame->slot_stride];
     if (!s->type) slot_prepare(run->interp->arena, s, value->type);
     return s;
 }
