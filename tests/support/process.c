@@ -1,11 +1,13 @@
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE  // posix_spawn_file_actions_addchdir_np
 #include "tests/support/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,21 +29,54 @@ static const char *address_options(void) {
                : "exitcode=99:intercept_tls_get_addr=0:detect_leaks=0";
 }
 
-// The child's side: never returns.
-static void child_exec(const Process *process, const char *path, const char *address, int out,
-                       int err) {
-    int null = open("/dev/null", O_RDONLY);
-    setpgid(0, 0);
-    if (null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 ||
-        chdir(process->folder) != 0 || setenv("PATH", path, 1) != 0 ||
-        setenv("NO_COLOR", "1", 1) != 0 || setenv("LC_ALL", "C", 1) != 0 ||
-        setenv("ASAN_OPTIONS", address, 1) != 0 ||
-        setenv("UBSAN_OPTIONS", "exitcode=99:print_stacktrace=1", 1) != 0 ||
-        setenv("LSAN_OPTIONS", "exitcode=99", 1) != 0 ||
-        setenv("TSAN_OPTIONS", "exitcode=99", 1) != 0)
-        _exit(126);
-    execl("/bin/sh", "sh", "-c", process->command, (char *)NULL);
-    _exit(126);
+// The child's environment: the program's own one with these variables.
+static char **environment(Arena *arena, const Process *process) {
+    const char *path = os_env("PATH");
+    const char *own[] = {
+        arena_printf(arena, "PATH=%s:%s", process->tool_folder, path ? path : "/usr/bin:/bin"),
+        "NO_COLOR=1",
+        "LC_ALL=C",
+        arena_printf(arena, "ASAN_OPTIONS=%s", address_options()),
+        "UBSAN_OPTIONS=exitcode=99:print_stacktrace=1",
+        "LSAN_OPTIONS=exitcode=99",
+        "TSAN_OPTIONS=exitcode=99",
+    };
+    enum { OWN = sizeof own / sizeof *own };
+    size_t count = 0, kept = 0;
+    while (environ[count]) count++;
+    char **all = arena_new(arena, char *, count + OWN + 1);
+    for (size_t i = 0; i < count; i++) {
+        bool replaced = false;
+        for (size_t k = 0; k < OWN; k++)
+            replaced |= strncmp(environ[i], own[k], strcspn(own[k], "=") + 1) == 0;
+        if (!replaced) all[kept++] = environ[i];
+    }
+    for (size_t k = 0; k < OWN; k++) all[kept++] = arena_text(arena, own[k], strlen(own[k]));
+    return all;
+}
+
+// Starts the shell; 0 if it cannot. A fork would copy the page tables of this process, which are
+// large under the address sanitizer.
+static pid_t start(Arena *arena, const Process *process, int out, int err) {
+    char command_flag[] = "-c", name[] = "sh";
+    char *command = arena_text(arena, process->command, strlen(process->command));
+    char *const words[] = {name, command_flag, command, NULL};
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    if (posix_spawn_file_actions_init(&files) != 0) return 0;
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);  // a group of its own
+    pid_t child = 0;
+    if (posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0) != 0 ||
+        posix_spawn_file_actions_adddup2(&files, out, 1) != 0 ||
+        posix_spawn_file_actions_adddup2(&files, err, 2) != 0 ||
+        posix_spawn_file_actions_addchdir_np(&files, process->folder) != 0 ||
+        posix_spawn(&child, "/bin/sh", &files, &attributes, words, environment(arena, process)) !=
+            0)
+        child = 0;
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&files);
+    return child;
 }
 
 static void stream_read(Stream *s) {
@@ -78,22 +113,13 @@ static int wait_status(pid_t child) {
 
 bool process_run(Arena *arena, const Process *process, ProcessResult *result) {
     int out[2], err[2];
-    if (pipe(out) != 0) return false;
-    if (pipe(err) != 0) {
+    if (pipe2(out, O_CLOEXEC) != 0) return false;
+    if (pipe2(err, O_CLOEXEC) != 0) {
         close(out[0]);
         close(out[1]);
         return false;
     }
-    const char *old_path = os_env("PATH");
-    const char *path =
-        arena_printf(arena, "%s:%s", process->tool_folder, old_path ? old_path : "/usr/bin:/bin");
-    const char *address = address_options();
-    pid_t child = fork();
-    if (child == 0) {
-        close(out[0]);
-        close(err[0]);
-        child_exec(process, path, address, out[1], process->separate ? err[1] : out[1]);
-    }
+    pid_t child = start(arena, process, out[1], process->separate ? err[1] : out[1]);
     close(out[1]);
     close(err[1]);
     Stream streams[2] = {{out[0], strbuf(arena)}, {err[0], strbuf(arena)}};

@@ -1,5 +1,7 @@
+#define _DEFAULT_SOURCE  // readdir
 #include "tests/support/tool.h"
 
+#include <dirent.h>
 #include <setjmp.h>  // cmocka.h needs these four
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,9 +9,11 @@
 //
 #include <cmocka.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/os/os.h"
+#include "base/vec.h"
 
 enum { SECONDS = 120 };  // generous: machines that run tests are busy
 
@@ -89,12 +93,23 @@ Str tool_read(Tool *t, const char *name) {
     return bytes;
 }
 
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 const char *tool_list(Tool *t) {
-    ProcessResult last = t->last;
-    shell(t, "ls -A | sort | tr '\\n' ' '");
-    Str names = str_trim(t->last.output);
-    t->last = last;
-    return arena_text(t->arena, names.text, names.size);
+    VEC(const char *) names = {0};
+    DIR *folder = opendir(t->folder);
+    assert_non_null(folder);
+    for (const struct dirent *d; (d = readdir(folder)) != NULL;)
+        if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
+            vec_push(t->arena, &names, arena_text(t->arena, d->d_name, strlen(d->d_name)));
+    closedir(folder);
+    if (names.count) qsort(names.data, names.count, sizeof *names.data, by_name);
+    StrBuf list = strbuf(t->arena);
+    for (size_t i = 0; i < names.count; i++)
+        strbuf_printf(&list, "%s%s", i ? " " : "", names.data[i]);
+    return list.text ? list.text : "";
 }
 
 void tool_run(Tool *t, int status, const char *format, ...) {
