@@ -8,15 +8,17 @@
 // this header: settings, the window, a size. The size here is the value for "not known"; the data
 // then marks its own end.
 enum { HEADER_SIZE = 13 };
-static void put_header(uint8_t header[HEADER_SIZE]) {
+// No distance in the data is larger than the data, so that a window for `size` bytes is enough.
+static void put_header(uint8_t header[HEADER_SIZE], size_t size) {
+    uint32_t window = size < UNPACK_WINDOW ? (uint32_t)size : (uint32_t)UNPACK_WINDOW;
     header[0] = (UNPACK_PB * 5 + UNPACK_LP) * 9 + UNPACK_LC;
-    for (int i = 0; i < 4; i++) header[1 + i] = (uint8_t)((uint32_t)UNPACK_WINDOW >> 8 * i);
+    for (int i = 0; i < 4; i++) header[1 + i] = (uint8_t)(window >> 8 * i);
     memset(header + 5, 0xff, 8);
 }
 
-static lzma_ret begin(lzma_stream *stream) {
+static lzma_ret begin(lzma_stream *stream, size_t size) {
     uint8_t header[HEADER_SIZE], none;
-    put_header(header);
+    put_header(header, size);
     lzma_ret ret = lzma_alone_decoder(stream, UINT64_MAX);
     stream->next_in = header;
     stream->avail_in = sizeof header;
@@ -27,7 +29,7 @@ static lzma_ret begin(lzma_stream *stream) {
 
 UnpackResult unpack(Str packed, void *bytes, size_t size) {
     lzma_stream stream = LZMA_STREAM_INIT;
-    lzma_ret ret = begin(&stream);
+    lzma_ret ret = begin(&stream, size);
     stream.next_in = (const uint8_t *)packed.text;
     stream.avail_in = packed.size;
     stream.next_out = bytes;
