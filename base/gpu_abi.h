@@ -78,28 +78,6 @@ static inline uint32_t gpu_params_size(uint32_t block, uint32_t maps) {
     return maps ? gpu_maps_offset(block) + maps * GPU_MAP_BYTES : block + (uint32_t)sizeof(GpuTail);
 }
 
-// A map on simulated devices. Lists are innermost first. Elements outside of the view read as
-// `fill` says, and are not written.
-#define GPU_SIM_MAP_TAG UINT64_C(0x70616d2d63656c74)  // "tlec-map"
-enum { GPU_SIM_MAP_VERSION = 1, GPU_SIM_MAP_ZERO = 0, GPU_SIM_MAP_NAN = 1 };
-typedef struct GpuSimMap {
-    uint64_t tag;
-    uint64_t address;                    // of element 0
-    uint64_t dims[GPU_MAP_RANK];         // elements of the view
-    uint64_t strides[GPU_MAP_RANK - 1];  // bytes, of dimension 1 and so on; elements of dimension 0
-                                         // are contiguous
-    uint16_t box[GPU_MAP_RANK];          // elements
-    uint16_t promotion;                  // bytes that L2 fetches at once
-    uint8_t steps[GPU_MAP_RANK];         // a box takes each element of this multiple; 1: all
-    uint8_t version;
-    uint8_t dtype;  // Dtype
-    uint8_t rank;
-    uint8_t swizzle;  // bytes
-    uint8_t fill;
-    uint8_t rest[18];  // 0
-} GpuSimMap;
-_Static_assert(sizeof(GpuSimMap) == GPU_MAP_BYTES, "as long as the driver's");
-
 typedef struct GpuRecord {
     uint32_t site;
     uint32_t bytes;  // size with this header: a multiple of 8

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { GPU_MAP_RANK = 5, GPU_MAP_BYTES = 128, GPU_MAP_ALIGN = 64, GPU_MAP_BOX = 256 };
+#include "base/gpu_abi.h"
 
 // GPU_MAP_TYPE(enum, bytes)
 #define GPU_MAP_TYPES(GPU_MAP_TYPE) \
