@@ -126,7 +126,7 @@ static const char *const reduce_texts[] = {"sum",    "prod", "min", "max",   "ar
 static const char *const rmw_texts[] = {"add", "sub", "and", "or", "xor", "min", "max", "xchg"};
 static const char *const order_texts[] = {"relaxed", "acquire", "release", "acq_rel"};
 static const char *const scope_texts[] = {"program", "device", "system"};
-static const char *const precision_texts[] = {"ieee", "tf32", "tf32x3", "bf16x3"};
+static const char *const precision_texts[] = {"ieee", "tf32", "tf32x3", "bf16x3", "unit"};
 static const char *const plan_texts[] = {"none", "fma", "pairs", "matrix", "exact", "split"};
 
 static const char *const *enum_texts(IrAttrKind kind, size_t *count) {

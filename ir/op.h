@@ -98,6 +98,7 @@ typedef enum IrPrecision {
     IR_PRECISION_TF32,
     IR_PRECISION_TF32X3,
     IR_PRECISION_BF16X3,
+    IR_PRECISION_UNIT,  // fp8: with as many bits of the sums as the matrix unit keeps
 } IrPrecision;
 // How a `dot` of the gpu level is computed.
 typedef enum IrPlan {

@@ -29,11 +29,13 @@ enum {
     CHIP_LONG_RESOURCES = 512,  // buffer resources have the newer form
     // NVIDIA, only the form with an `a`: four warps multiply together, from shared memory
     CHIP_WGMMA = 1024,
+    CHIP_SHORT_SUMS = 2048,  // NVIDIA: matrix products of fp8 keep fewer bits of their sums
 
     // The generations that the rows of chips.def name.
     CHIP_TURING = 0,
     CHIP_AMPERE = CHIP_ASYNC_COPY | CHIP_NAN_F32,
     CHIP_HOPPER = CHIP_AMPERE | CHIP_WGMMA,
+    CHIP_ADA = CHIP_AMPERE | CHIP_SHORT_SUMS,
     CHIP_NO_HALF = 0,
     CHIP_HALF = CHIP_F16,
     CHIP_DOT2 = CHIP_F16 | CHIP_F16_DOT | CHIP_LOOSE_PAIRS,

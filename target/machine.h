@@ -45,6 +45,7 @@ typedef struct Machine {
     bool packed_f32;           // AMD: f32 arithmetic of two registers at once
     bool nan_extremes[2];      // GPUs: min and max of f32, f64 that keep NaN are one instruction
     bool flushes_halves;       // GPUs: matrix products take subnormal f16 and bf16 as 0
+    bool short_sums;           // GPUs: matrix products of fp8 keep fewer bits of their sums
     bool loose_pairs;          // GPUs: products of f16 and bf16 are added in pairs, which loses
                                // bits
     bool chiplets;             // GPUs: programs are distributed in rotation over several chiplets,

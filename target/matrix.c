@@ -82,7 +82,7 @@ enum { WGMMA_MOST_N = 256 };
 
 static bool equal(MatrixShape row, MatrixShape b) {
     bool n = row.n == b.n;
-    if (row.unit == MATRIX_UNIT_WGMMA) n = b.n && b.n % row.n == 0 && b.n <= WGMMA_MOST_N;
+    if (row.unit == MATRIX_UNIT_WGMMA) n = b.n >= row.n && !(b.n & (b.n - 1)) && b.n <= WGMMA_MOST_N;
     return row.unit == b.unit && row.m == b.m && n && row.k == b.k && row.bits == b.bits;
 }
 

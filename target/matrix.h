@@ -20,8 +20,8 @@ typedef enum MatrixUnit {
     MATRIX_UNIT_MFMA,   // CDNA's
     MATRIX_UNIT_WMMA3,  // RDNA3's
     MATRIX_UNIT_WMMA4,  // RDNA4's
-    MATRIX_UNIT_WGMMA,  // NVIDIA's of four warps; in a row n stands for each multiple of it up to
-                        // 256
+    MATRIX_UNIT_WGMMA,  // NVIDIA's of four warps. In a row n stands for the powers of two from it
+                        // to 256
     MATRIX_UNITS,
     MATRIX_UNIT_NONE = MATRIX_UNITS
 } MatrixUnit;

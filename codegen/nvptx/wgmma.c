@@ -98,6 +98,22 @@ static void words_of(Gen *g, const IrValue *v, LLVMValueRef *words) {
         words[i] = nvptx_word(g, parts + (size_t)i * per, bits, false);
 }
 
+static const char *type_of(Dtype t) {
+    switch (t) {
+    case DTYPE_I8: return "s8";
+    case DTYPE_U8: return "u8";
+    case DTYPE_I32: return "s32";
+    case DTYPE_F8E4M3: return "e4m3";
+    case DTYPE_F8E5M2: return "e5m2";
+    default: return dtype_name(t);
+    }
+}
+
+static LLVMTypeRef sum_type(Gen *g, Dtype t) {
+    return t == DTYPE_I32 ? LLVMInt32TypeInContext(g->context) : LLVMFloatTypeInContext(g->context);
+}
+static char sum_constraint(Dtype t) { return t == DTYPE_I32 ? 'r' : 'f'; }
+
 // Does another product begin the sum?
 static bool continues(const IrOp *op) {
     const IrValue *acc = ir_operand(op, 2);
@@ -111,13 +127,14 @@ void nvptx_wgmma(Gen *g, const IrOp *op) {
     const int64_t *factors = ir_attr(op, IR_ATTR_FACTORS)->u.ints.items;
     bool in_memory = a->type->kind == IR_PTR;
     Assembly *s = begin(g);
-    LLVMTypeRef type = LLVMFloatTypeInContext(g->context);
+    LLVMTypeRef type = sum_type(g, sum->elem);
+    bool halves = p.bits == 16, whole = sum->elem == DTYPE_I32;
     if (!continues(op) || !in_memory) ADD(s, text, "wgmma.fence.sync.aligned; ");
-    ADD(s, text, "wgmma.mma_async.sync.aligned.m%un%uk%u.f32.%s.%s {", p.m, p.n, p.k,
-        dtype_name(a->type->elem), dtype_name(ir_operand(op, 1)->type->elem));
+    ADD(s, text, "wgmma.mma_async.sync.aligned.m%un%uk%u.%s.%s.%s {", p.m, p.n, p.k,
+        type_of(sum->elem), type_of(a->type->elem), type_of(ir_operand(op, 1)->type->elem));
     for (uint32_t i = 0; i < sum->count; i++) {
         ADD(s, text, "%s$%u", i ? ", " : "", i);
-        add_result(s, type, 'f');
+        add_result(s, type, sum_constraint(sum->elem));
     }
     ADD(s, text, "}, ");
     if (in_memory) {
@@ -132,10 +149,11 @@ void nvptx_wgmma(Gen *g, const IrOp *op) {
         }
         ADD(s, text, "}");
     }
-    ADD(s, text, ", $%u, %d, 1, 1", sum->count + s->operand_count, acc != NULL);
+    ADD(s, text, ", $%u, %d%s", sum->count + s->operand_count, acc != NULL, whole ? "" : ", 1, 1");
     add_operand(s, descriptor(g, op, 1), "l");
-    if (in_memory) ADD(s, text, ", %d", factors[3] != 0);
-    ADD(s, text, ", %d;", factors[FIELDS + 3] != 0);
+    if (halves && in_memory) ADD(s, text, ", %d", factors[3] != 0);
+    if (halves) ADD(s, text, ", %d", factors[FIELDS + 3] != 0);
+    ADD(s, text, ";");
     LLVMValueRef *sums = acc ? gen_parts(g, acc) : NULL;
     for (uint32_t i = 0; acc && i < sum->count; i++) add_tied(s, sums[i], i);
     end(g, s, gen_define_parts(g, op));
@@ -150,7 +168,7 @@ void nvptx_wgmma_wait(Gen *g, const IrOp *op) {
     if (op->operand_count > 1) ADD(s, text, "wgmma.commit_group.sync.aligned; ");
     ADD(s, text, "wgmma.wait_group.sync.aligned %d;", (int)ir_attr_int(op, IR_ATTR_COUNT));
     for (uint32_t i = 0; i < x->type->count; i++)
-        add_result(s, LLVMFloatTypeInContext(g->context), 'f');
+        add_result(s, sum_type(g, x->type->elem), sum_constraint(x->type->elem));
     for (uint32_t i = 0; i < x->type->count; i++) add_tied(s, sums[i], i);
     end(g, s, gen_define_parts(g, op));
 }

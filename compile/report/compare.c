@@ -24,7 +24,8 @@ Compare *compare_run(Arena *arena, const Compiled *compiled, const CompareLaunch
                     .sanitize = launch->sanitize,
                     .step_limit = launch->steps,
                     .flushes = flushes_of(machine),
-                    .loose_pairs = machine && machine->loose_pairs};
+                    .loose_pairs = machine && machine->loose_pairs,
+                    .short_sums = machine && machine->short_sums};
     if (ir_interp_run(c->interp, &run, diags) == IR_RUN_DONE) return c;
     compare_destroy(c);
     return NULL;

@@ -208,12 +208,19 @@ static IrValue *dot_accumulator(Elab *e, const Args *a, Dtype elem, const Shape 
 }
 
 static bool dot_precision(Elab *e, const Args *a, Dtype elem, int64_t *precision) {
-    *precision = IR_PRECISION_IEEE;
-    TRY(el_named_word(e, a, NAMED_PRECISION, IR_KIND_PRECISION, "ieee, tf32, tf32x3 or bf16x3",
-                      precision));
-    if (*precision == IR_PRECISION_IEEE || elem == DTYPE_F32) return true;
-    el_error(e, a->named[NAMED_PRECISION]->span, DIAG_TYPE,
-             "this precision is for operands of f32, found %s", dtype_name(elem));
+    static const char words[] = "ieee, tf32, tf32x3 or bf16x3";
+    const Ast *named = a->named[NAMED_PRECISION];
+    *precision = dtype_is(elem, DTYPE_CLASS_FP8) ? IR_PRECISION_UNIT : IR_PRECISION_IEEE;
+    if (!named) return true;
+    TRY(el_named_word(e, a, NAMED_PRECISION, IR_KIND_PRECISION, words, precision));
+    if (*precision == IR_PRECISION_IEEE) return true;
+    if (*precision == IR_PRECISION_UNIT) {  // not a word of the language
+        el_error(e, named->span, DIAG_ARGUMENTS, "'precision' must be %s", words);
+        return false;
+    }
+    if (elem == DTYPE_F32) return true;
+    el_error(e, named->span, DIAG_TYPE, "this precision is for operands of f32, found %s",
+             dtype_name(elem));
     return false;
 }
 

@@ -46,6 +46,7 @@ typedef struct IrLaunch {
     bool shadow;
     IrFlushes flushes;  // of the device that the shadow is for
     bool loose_pairs;   // the device loses bits when it adds the products of f16 and bf16
+    bool short_sums;    // and those of fp8, where the precision is `unit`
     // Lines of `print`; NULL: dropped.
     void (*print)(void *user, Str line);
     void *user;

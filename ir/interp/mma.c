@@ -140,11 +140,12 @@ static void group_product(InterpRun *run, InterpFrame *frame, const IrOp *op, ui
                     ir_operand(op, 1)->type->elem,
                     op->results[0].type->elem,
                     shape};
+    bool whole = dtype_is(p.c_type, DTYPE_CLASS_INT);
     for (uint32_t t = 0; t < GROUP; t++) {
         InterpSlot *r = result_slot(run, frame_thread(frame, first + t), op, 0);
         for (uint32_t i = 0; i < r->count; i++) {
             uint32_t e = layout_apply(&sum, layout_at(i, t % 32, t / 32));
-            slot_put(r, i, float_sum(&p, e / shape.n, e % shape.n));
+            slot_put(r, i, (whole ? whole_sum : float_sum)(&p, e / shape.n, e % shape.n));
         }
     }
 }

@@ -294,6 +294,7 @@ static ShadowMatrix matrix_of(InterpRun *run, const InterpSlot *s) {
 typedef struct DotBound {
     Dtype wide;
     uint64_t k;
+    int precision;    // bits that sums keep
     int lowest;       // products are multiples of 2^lowest
     bool exact;       // no operand has an error
     double least;     // operands below it may be flushed to 0
@@ -305,7 +306,12 @@ typedef struct DotBound {
 
 static DotBound dot_bound(const InterpRun *run, const IrOp *op, const InterpSlot *a, Dtype wide,
                           uint64_t k, const ShadowMatrix *x, const ShadowMatrix *y) {
+    enum { SHORT = 13 };
     DotBound d = {.wide = wide, .k = k, .lowest = x->lowest + y->lowest};
+    d.precision = dtype_float(wide)->precision;
+    bool unit = ir_attr_int(op, IR_ATTR_PRECISION) == IR_PRECISION_UNIT;
+    if (unit && run->launch->short_sums && wide != DTYPE_F64 && d.precision > SHORT)
+        d.precision = SHORT;
     int64_t precision = a->elem == DTYPE_F32 ? ir_attr_int(op, IR_ATTR_PRECISION) : 0;
     bool inexact = a->elem == DTYPE_F64 || (a->elem == DTYPE_F32 && wide != DTYPE_F64);
     if (inexact) d.absolute = (double)k * half_ulp(wide, 0);
@@ -377,9 +383,9 @@ static Shade dot_shade(const DotBound *b, const DotSums *d, Shade c, Dtype t, ui
     // Sums are multiples of 2^lowest: if that is not subnormal, no sum is.
     bool sums_flushed = b->flushes && (!exact || lowest < -126);
     bool kept = exact && !sums_flushed && !b->loose;
-    if (kept && b->relative == 0 && magnitude < ldexp(1, lowest + f->precision))
+    if (kept && b->relative == 0 && magnitude < ldexp(1, lowest + b->precision))
         return shade_exact(t, x);
-    double e = c.e + d->part + 2 * (double)(b->k + 2) * ldexp(1, -f->precision) * reach +
+    double e = c.e + d->part + 2 * (double)(b->k + 2) * ldexp(1, -b->precision) * reach +
                ldexp((double)b->k + 1, -53) * magnitude + b->relative * d->reach + b->absolute +
                d->lost;
     if (sums_flushed) e += (double)(b->k + 1) * ldexp(1, -126);

@@ -47,7 +47,12 @@ static bool rule_dot(Verifier *v, const IrOp *op) {
         return verifier_fail(v, op, "expected the accumulator of %s, found %s", dtype_name(a->elem),
                              dtype_name(sum.elem));
     }
-    if (ir_attr_int(op, IR_ATTR_PRECISION) != IR_PRECISION_IEEE && a->elem != DTYPE_F32) {
+    int64_t precision = ir_attr_int(op, IR_ATTR_PRECISION);
+    if (precision == IR_PRECISION_UNIT && !dtype_is(a->elem, DTYPE_CLASS_FP8))
+        return verifier_fail(v, op, "expected factors of fp8 with precision unit, found %s",
+                             dtype_name(a->elem));
+    bool any = precision == IR_PRECISION_IEEE || precision == IR_PRECISION_UNIT;
+    if (!any && a->elem != DTYPE_F32) {
         return verifier_fail(v, op, "expected precision ieee for %s, found %s", dtype_name(a->elem),
                              ir_enum_text(IR_KIND_PRECISION, ir_attr_int(op, IR_ATTR_PRECISION)));
     }

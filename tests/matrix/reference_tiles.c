@@ -329,6 +329,7 @@ static bool histogram(Case *c) {
 
 static long double precision_term(IrPrecision p) {
     switch (p) {
+    case IR_PRECISION_UNIT:  // for fp8 alone
     case IR_PRECISION_IEEE: return 0;
     case IR_PRECISION_TF32: return 2 * ldexpl(1, -11) + ldexpl(1, -22);
     case IR_PRECISION_TF32X3: return 3 * ldexpl(1, -22);

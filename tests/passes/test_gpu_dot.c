@@ -423,6 +423,7 @@ static void units_are_used_where_they_are(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (int t = 0; t < TARGETS; t++) {
             Case c = {.types = rows[i].types, .m = 16, .n = 16, .k = 32, .warps = 1};
+            if (dtype_is(c.types.a, DTYPE_CLASS_FP8)) c.precision = IR_PRECISION_UNIT;
             Count count = check(&c, targets[t], i);
             assert_int_equal(count.products, rows[i].counts[t]);
         }
@@ -502,6 +503,33 @@ static void four_warps_multiply_together(void **state) {
         bool fits = c.m >= 64 && c.n >= 16 && c.k >= 16 && c.warps >= 4 && sums_fit(&c);
         assert_int_equal(count.groups > 0, fits);
         assert_int_equal(count.products > 0, !fits);
+    }
+}
+
+// Factors of bytes must have k along the neighbours, and fp8 must not ask for all bits of its sums.
+static void bytes_lie_along_k(void **state) {
+    (void)state;
+    static const Types types[] = {{DTYPE_F8E4M3, DTYPE_F8E5M2, DTYPE_F32},
+                                  {DTYPE_F8E5M2, DTYPE_F8E5M2, DTYPE_F16},
+                                  {DTYPE_I8, DTYPE_I8, DTYPE_I32},
+                                  {DTYPE_U8, DTYPE_I8, DTYPE_I32}};
+    for (uint64_t i = 0; i < 96; i++) {
+        Dice dice = dice_roll(i);
+        Case c = {.types = types[i % 4]};
+        c.m = 64u << dice_below(&dice, 2);
+        c.n = 16u << dice_below(&dice, 5);
+        c.k = 16u << dice_below(&dice, 4);
+        c.warps = 4 << dice_below(&dice, 2);
+        c.turned_a = dice_chance(&dice, 10);
+        c.turned_b = dice_chance(&dice, 80);
+        c.loop = dice_chance(&dice, 50);
+        c.acc = dice_chance(&dice, 40);
+        bool ieee = i % 4 < 2 && dice_chance(&dice, 20);
+        if (i % 4 < 2 && !ieee) c.precision = IR_PRECISION_UNIT;
+        Count count = check(&c, "sm_90a", i);
+        bool as_f16 = i % 4 < 2 && (ieee || c.k < 32), along = c.turned_b && !c.turned_a;
+        bool fits = as_f16 || (along && c.k >= 32);
+        assert_int_equal(count.groups > 0, fits && sums_fit(&c));
     }
 }
 
@@ -654,6 +682,7 @@ int main(void) {
         cmocka_unit_test(a_product_is_a_factor_in_place),
         cmocka_unit_test(four_warps_multiply_together),
         cmocka_unit_test(a_sum_is_a_factor_of_four_warps),
+        cmocka_unit_test(bytes_lie_along_k),
         cmocka_unit_test(blocks_of_the_size_that_matters),
         cmocka_unit_test(every_type_on_every_target),
         cmocka_unit_test(reduced_precision),

@@ -62,12 +62,15 @@ static void choose(GpuDot *d, const IrOp *op, const Machine *machine) {
     uint32_t k = ta->shape[ta->rank - 1];
     d->a_elem = a;
     d->b_elem = b;
+    IrPrecision precision = (IrPrecision)ir_attr_int(op, IR_ATTR_PRECISION);
+    bool fp8 = dtype_is(a, DTYPE_CLASS_FP8);
+    bool too_short = fp8 && precision == IR_PRECISION_IEEE && machine->short_sums;
     if (a == DTYPE_F32) {
-        if (choose_single(d, (IrPrecision)ir_attr_int(op, IR_ATTR_PRECISION), result, k, machine))
-            return;
-    } else if (with_factors(d, a, b, result, k, machine)) {
+        if (choose_single(d, precision, result, k, machine)) return;
+    } else if (!too_short && with_factors(d, a, b, result, k, machine)) {
         return;
-    } else if (dtype_is(a, DTYPE_CLASS_FP8)) {
+    }
+    if (fp8) {
         d->a_elem = d->b_elem = DTYPE_F16;
         Dtype sum = result == DTYPE_F16 ? DTYPE_F32 : result;
         if (with_factor(d, DTYPE_F16, sum, k, machine)) return;
@@ -197,15 +200,31 @@ static bool sums_fit(const IrType *c, GpuThreads threads) {
     return c->count / gpu_thread_count(threads) + REST <= own;
 }
 
+static bool is_loaded(const IrValue *v) {
+    while (v->def && v->def->code == IR_PERMUTE) v = ir_operand(v->def, 0);
+    return v->def && (v->def->code == IR_VIEW_LOAD || v->def->code == IR_LOAD);
+}
+
+static Dtype wide_sum(const GpuDot *d) {
+    return dtype_is(d->sum, DTYPE_CLASS_INT) ? DTYPE_I32 : DTYPE_F32;
+}
+
+// Are neighbours in memory along K, for both factors?
+static bool lies_along_k(const IrOp *op) {
+    const IrValue *a = ir_operand(op, 0), *b = ir_operand(op, 1);
+    bool turned = b->def && b->def->code == IR_PERMUTE && is_loaded(ir_operand(b->def, 0));
+    return turned && !(a->def && a->def->code == IR_PERMUTE);
+}
+
 // wgmma takes 64 rows at a time, and factors of 32 bytes along K and more along the neighbours.
 // Smaller tiles would waste more than it gains.
 static bool suits_wgmma(const GpuDot *d, const IrOp *op, const Machine *machine) {
     enum { GROUP = 4, LEAST_N = 16 };
     const IrType *c = op->results[0].type, *a = ir_operand(op, 0)->type;
     if (!machine->wgmma || !d->matrix || d->exact || d->split) return false;
-    const MatrixOp *row = matrix_choose_wgmma(machine->chip, d->a_elem, d->b_elem, DTYPE_F32);
-    bool floats = dtype_is(d->sum, DTYPE_CLASS_FLOAT) && d->sum != DTYPE_F64;
-    if (!row || !floats || gpu_threads(op->block->func).warps < GROUP) return false;
+    const MatrixOp *row = matrix_choose_wgmma(machine->chip, d->a_elem, d->b_elem, wide_sum(d));
+    if (!row || d->sum == DTYPE_F64 || gpu_threads(op->block->func).warps < GROUP) return false;
+    if (row->shape.bits == 8 && !lies_along_k(op)) return false;
     return sums_fit(c, gpu_threads(op->block->func)) && c->shape[c->rank - 2] >= row->shape.m &&
            c->shape[c->rank - 1] >= LEAST_N && a->shape[a->rank - 1] >= row->shape.k;
 }
@@ -214,7 +233,7 @@ static bool suits_wgmma(const GpuDot *d, const IrOp *op, const Machine *machine)
 static MatrixShape by_wgmma(GpuDot *d, const IrType *c, uint32_t warps, const Chip *chip,
                             int8_t *axes) {
     enum { MOST_N = 256 };
-    d->sum = DTYPE_F32;
+    d->sum = wide_sum(d);
     MatrixShape p = matrix_choose_wgmma(chip, d->a_elem, d->b_elem, d->sum)->shape;
     p.n = 2 * p.n;
     share_warps(warps / 4, c->rank, c->shape, p, true, axes);
@@ -323,11 +342,6 @@ static void convert_where_made(IrOp *op, uint32_t i, const Layout *wanted) {
     b.span = op->span;
     const IrType *type = ir_with_layout(b.module, v->type, wanted);
     ir_set_operand(op, i, ir_result(ir_op(&b, IR_GPU_CONVERT, 1, &v, 1, &type, 0, NULL), 0));
-}
-
-static bool is_loaded(const IrValue *v) {
-    while (v->def && v->def->code == IR_PERMUTE) v = ir_operand(v->def, 0);
-    return v->def && (v->def->code == IR_VIEW_LOAD || v->def->code == IR_LOAD);
 }
 
 bool gpu_dot_by_wgmma(const IrOp *op) {

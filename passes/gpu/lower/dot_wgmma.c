@@ -64,10 +64,23 @@ static IrValue *value_of(Threads *t, const IrOp *op, uint32_t i) {
     return trip ? threads_trip_load_all(t, trip) : threads_operand(t, op, i);
 }
 
+// Neighbours along the last axis but one.
+static bool turned_box(const IrType *type, uint32_t bits, Layout *box) {
+    uint32_t shape[IR_MAX_RANK], order[IR_MAX_RANK], rank = type->rank;
+    for (uint32_t i = 0; i < rank; i++) order[i] = i;
+    order[rank - 2] = rank - 1;
+    order[rank - 1] = rank - 2;
+    for (uint32_t i = 0; i < rank; i++) shape[i] = type->shape[order[i]];
+    if (!layout_box(rank, shape, bits, box)) return false;
+    *box = layout_permute(box, order);
+    return true;
+}
+
 static void store_factor(Threads *t, WgmmaFactor *f, const GpuDot *d, const IrType *type,
                          IrValue *x) {
     Layout box;
     bool fits = layout_box(type->rank, type->shape, d->product.bits, &box) && reads(f, d, &box);
+    if (!fits) fits = turned_box(type, d->product.bits, &box) && reads(f, d, &box);
     CHECK(fits, "a factor that wgmma can't read");
     f->x = threads_shared(t, x->type->elem, type->count);
     threads_trip_store(t, f->x, x, type->layout, &box);
