@@ -247,17 +247,15 @@ static void bench_softmax(Bench *b) {
 }
 
 static void bench_matmul(Bench *b) {
-    int64_t n = b->small ? 64 : 4096, tile = b->small ? 64 : 128;
+    int64_t n = b->small ? 64 : 4096;
     Array x = {{n, n}, 2};
     Case c = {"matmul f16",
               "examples/matmul.tile",
               "matmul",
               TILEC_F16,
               true,
-              {TYPE_OF(TILEC_F16), CONST_OF("BM", tile), CONST_OF("BN", tile), CONST_OF("BK", 32),
-               OPTION_OF("warps", 4), OPTION_OF("stages", 3), OPTION_OF("math.contract", 1),
-               OPTION_OF("math.approx", 1)},
-              8,
+              {TYPE_OF(TILEC_F16), OPTION_OF("math.contract", 1), OPTION_OF("math.approx", 1)},
+              3,
               {x, x, x},
               3,
               0,
@@ -275,9 +273,9 @@ static void bench_attention(Bench *b) {
               "attention",
               TILEC_F16,
               true,
-              {TYPE_OF(TILEC_F16), CONST_OF("BM", 64), CONST_OF("BN", 64), CONST_OF("BD", 64),
-               OPTION_OF("warps", 4), OPTION_OF("math.contract", 1), OPTION_OF("math.approx", 1)},
-              7,
+              {TYPE_OF(TILEC_F16), CONST_OF("BD", 64), OPTION_OF("math.contract", 1),
+               OPTION_OF("math.approx", 1)},
+              4,
               {x, x, x, x},
               4,
               0.125,

@@ -81,8 +81,8 @@ uint32_t matrix_least_k(const Chip *chip, Dtype a, Dtype b) {
 enum { WGMMA_MOST_N = 256 };
 
 static bool equal(MatrixShape row, MatrixShape b) {
-    bool n = row.n == b.n;
-    if (row.unit == MATRIX_UNIT_WGMMA) n = b.n >= row.n && !(b.n & (b.n - 1)) && b.n <= WGMMA_MOST_N;
+    bool n = row.n == b.n, power = b.n && !(b.n & (b.n - 1));
+    if (row.unit == MATRIX_UNIT_WGMMA) n = power && b.n >= row.n && b.n <= WGMMA_MOST_N;
     return row.unit == b.unit && row.m == b.m && n && row.k == b.k && row.bits == b.bits;
 }
 

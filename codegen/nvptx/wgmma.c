@@ -159,13 +159,16 @@ void nvptx_wgmma(Gen *g, const IrOp *op) {
     end(g, s, gen_define_parts(g, op));
 }
 
-// A wait without products of its own ends no group: ptxas would take an empty group for the begin
-// of another one, and serialize the products before it.
+void nvptx_wgmma_commit(Gen *g) {
+    Assembly *s = begin(g);
+    ADD(s, text, "wgmma.commit_group.sync.aligned;");
+    end(g, s, NULL);
+}
+
 void nvptx_wgmma_wait(Gen *g, const IrOp *op) {
     const IrValue *x = ir_operand(op, 0);
     LLVMValueRef *sums = gen_parts(g, x);
     Assembly *s = begin(g);
-    if (op->operand_count > 1) ADD(s, text, "wgmma.commit_group.sync.aligned; ");
     ADD(s, text, "wgmma.wait_group.sync.aligned %d;", (int)ir_attr_int(op, IR_ATTR_COUNT));
     for (uint32_t i = 0; i < x->type->count; i++)
         add_result(s, sum_type(g, x->type->elem), sum_constraint(x->type->elem));

@@ -130,7 +130,8 @@ static double function_part(const ShadeLane *l, double v) {
     }
 }
 
-// math(approx): absolute bounds of the circular functions, flushed subnormals.
+// math(approx): absolute bounds of the circular functions, what exp loses by the size of its
+// argument, flushed subnormals.
 static double approximate_part(const ShadeLane *l, double v, double e) {
     double least = ldexp(1, dtype_float(l->to)->min_exponent);
     bool circular = l->code == IR_SIN || l->code == IR_COS || l->code == IR_TAN;
@@ -140,6 +141,8 @@ static double approximate_part(const ShadeLane *l, double v, double e) {
         if (circular && magnitude + l->in[i].e > 3.1415927) return HUGE_VAL;
     }
     if (circular) e += ldexp(1, -20);
+    double reach = fabs(l->in[0].v) + l->in[0].e;
+    if ((l->code == IR_EXP || l->code == IR_SIGMOID) && isfinite(reach)) e += reach * ldexp(v, -23);
     return fabs(v) - e < least ? e + least : e;
 }
 

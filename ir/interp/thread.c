@@ -140,6 +140,7 @@ bool execute_threads(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     case IR_VEC_PRINT: execute_vec_print(run, frame, op); return true;  // once for all threads
     case IR_THREAD_BARRIER:  // threads run in step, so everything is visible at once
     case IR_THREAD_COMMIT:
+    case IR_THREAD_WGMMA_COMMIT:
     case IR_THREAD_WAIT: return true;
     default: break;
     }

@@ -124,14 +124,14 @@ static Count loop_of(const char *name, int stages) {
     return c;
 }
 
-// With three stages and more, and only for sums that no one else uses.
+// With four stages and more, and only for sums that nothing else uses.
 static void a_product_runs_into_the_next_step(void **state) {
     (void)state;
     static const char *const names[] = {"product", "turned", "halved", "computed", "chained"};
     for (int i = 0; i < 5; i++)
         for (int stages = 2; stages <= 5; stages++) {
             Count c = loop_of(names[i], stages);
-            assert_int_equal(c.ahead, i < 2 && stages >= 3);
+            assert_int_equal(c.ahead, i < 2 && stages >= 4);
             assert_int_equal(c.waits, i == 4 ? 2 : 1);
         }
 }

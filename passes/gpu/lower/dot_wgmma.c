@@ -169,6 +169,7 @@ IrValue *threads_dot_wgmma(Threads *t, const IrOp *op, const GpuDot *d, IrValue 
             layout_coords(&d->c, layout_apply(&d->c, layout_at(i * size, 0, 0)), at);
             sums[i] = multiply(t, d, f, at, k, sums[i], type);
         }
+    ir_op(&t->b, IR_THREAD_WGMMA_COMMIT, 0, NULL, 0, NULL, 0, NULL);
     IrValue *r = wait_for(t, f, threads_pack(t, count, sums), ir_attr_int(op, IR_ATTR_AHEAD));
     if (stored) threads_barrier(t);
     return r;

@@ -432,7 +432,7 @@ static bool has_one_use(const IrValue *v) { return v->uses && !v->uses->next; }
 static IrOp *ahead_dot(const PipelinePlanner *p) {
     const PipelinePlan *plan = p->plan;
     IrOp *dot = p->body->first;
-    if (plan->stages < 3 || products_in(p->body) != 1) return NULL;
+    if (plan->stages < TUNE_AHEAD_STAGES || products_in(p->body) != 1) return NULL;
     while (dot && dot->code != IR_DOT) dot = dot->next;
     if (!dot || !gpu_dot_by_wgmma(dot)) return NULL;
     const IrValue *acc = ir_operand(dot, 2), *sum = &dot->results[0];

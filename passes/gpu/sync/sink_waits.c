@@ -19,6 +19,7 @@ static bool stops(const IrOp *op, const IrOp *wait) {
     case IR_THREAD_BARRIER:
     case IR_THREAD_WAIT:
     case IR_THREAD_WGMMA:
+    case IR_THREAD_WGMMA_COMMIT:
     case IR_THREAD_WGMMA_WAIT: return true;
     default: return !op->next || op->region_count || uses(op, wait);
     }
