@@ -20,6 +20,7 @@
 #include "base/str.h"
 #include "runtime/meta.h"
 #include "target/gpu.h"
+#include "target/gpu_map.h"
 
 struct SimObserver;
 typedef struct RtModule RtModule;  // a loaded image; each device kind has its own
@@ -40,8 +41,8 @@ typedef struct RtImage {
     size_t size;
 } RtImage;
 
-// For a kernel that takes the argument block of the launch by value, followed by a GpuTail
-// (base/gpu_abi.h).
+// For a kernel that takes the argument block of the launch by value, followed by a GpuTail and by
+// tensor maps (base/gpu_abi.h).
 typedef struct RtPtxImage {
     Str text;
     Str entry;
@@ -65,6 +66,7 @@ typedef struct RtLaunch {
     int64_t grid[3];
     const void *block;      // packed arguments, meta->size bytes
     const RtRange *ranges;  // one for each argument
+    const uint8_t *maps;    // those of the variant, GPU_MAP_BYTES each (runtime/launch_maps.h)
 } RtLaunch;
 
 // The facts of tilec_device_describe. Zeroed members are unknown.
@@ -157,6 +159,10 @@ typedef struct RtDeviceApi {
     // on the stream; NULL when nothing is needed. After it such a launch allocates nothing.
     tilec_status (*prepare)(tilec_device *device, void *stream, const RtLaunch *launch);
     tilec_status (*launch)(tilec_device *device, void *stream, const RtLaunch *launch);
+    // Does the device make tensor maps? NULL: it does not.
+    bool (*has_maps)(const tilec_device *device);
+    // Writes the GPU_MAP_BYTES of a map to an address that is a multiple of GPU_MAP_ALIGN.
+    tilec_status (*encode_map)(tilec_device *device, const GpuMapFacts *facts, void *map);
 } RtDeviceApi;
 
 // An object that its owner destroys with itself; the first member of its struct.
@@ -194,7 +200,8 @@ struct tilec_device {
     _Atomic(RtDeviceInfo *) info;        // NULL: not asked yet
     _Atomic(tilec_library *) libraries;  // runtime/library.h
     struct tilec_device *next;
-    uint32_t number;  // among the devices that the context opened, from 1
+    _Atomic(bool) maps_missed;  // it was logged that it has no tensor maps
+    uint32_t number;            // among the devices that the context opened, from 1
 };
 // The device's name for a message that names two devices; if both have the same name, it says which
 // is which.

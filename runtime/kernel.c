@@ -5,12 +5,14 @@
 
 #include "base/recover.h"
 #include "runtime/context.h"
+#include "runtime/launch_maps.h"
 #include "runtime/launch_memo.h"
 #include "runtime/values.h"
 #include "target/cpu.h"
 
 void rt_kernel_end(tilec_kernel *kernel) {
     launch_forget(kernel);
+    launch_maps_forget(kernel);
     if (kernel->function) kernel->function_destroy(kernel->function);
     arena_destroy(kernel->texts);
 }
@@ -56,6 +58,14 @@ typedef struct Call {
     LaunchGiven given;
 } Call;
 
+static void say_unmapped(tilec_device *device) {
+    if (atomic_exchange(&device->maps_missed, true)) return;
+    rt_log(device->context, TILEC_NOTE,
+           "device %s has no tensor maps, because its driver cannot make them: kernels run without "
+           "them; a newer driver makes them faster",
+           device->name);
+}
+
 // The slow path: chooses the code and makes all checks that launch_recall could skip.
 static tilec_status prepare_whole(const Call *call, const tilec_arg *args, LaunchPlan *plan,
                                   const RtLoaded **loaded) {
@@ -72,6 +82,7 @@ static tilec_status prepare_whole(const Call *call, const tilec_arg *args, Launc
     rt_kernel_units(&units, plan);
     tilec_status s =
         launch_prepare(c, kernel->device, (*loaded)->meta, args, count, call->override, plan);
+    if (!s && plan->unmapped) say_unmapped(kernel->device);
     if (!s && !call->override)
         launch_remember(kernel, &(LaunchGiven){.count = count, .args = args}, *loaded, plan, gone);
     return s;
@@ -109,6 +120,24 @@ static tilec_status other_device(const tilec_kernel *kernel, const tilec_stream 
                    rt_device_told(kernel->device, stream->device, &texts[1]));
 }
 
+static tilec_status start(const Call *call, const tilec_stream *stream, const RtLaunch *launch) {
+    tilec_device *device = call->kernel->device;
+    if (call->what == CALL_LAUNCH) return device->api->launch(device, stream->state, launch);
+    return device->api->prepare ? device->api->prepare(device, stream->state, launch) : TILEC_OK;
+}
+
+// The room for maps is in a separate frame, as is that for many arguments.
+__attribute__((noinline)) static tilec_status start_with_maps(const Call *call,
+                                                              const tilec_stream *stream,
+                                                              RtLaunch *launch) {
+    LaunchMaps maps;
+    tilec_status s = launch_maps_begin(call->kernel, launch, &maps);
+    if (s) return s;
+    s = start(call, stream, launch);
+    launch_maps_end(&maps);
+    return s;
+}
+
 static tilec_status call_in(const Call *call, LaunchPlan plan) {
     tilec_kernel *kernel = call->kernel;
     tilec_device *device = kernel->device;
@@ -124,8 +153,8 @@ static tilec_status call_in(const Call *call, LaunchPlan plan) {
                        .ranges = plan.ranges};
     s = rt_kernel_module(kernel, loaded, plan.variant, &launch.module);
     if (s) return s;
-    if (call->what == CALL_LAUNCH) return device->api->launch(device, stream->state, &launch);
-    return device->api->prepare ? device->api->prepare(device, stream->state, &launch) : s;
+    return launch.meta->variants[launch.variant].map_count ? start_with_maps(call, stream, &launch)
+                                                           : start(call, stream, &launch);
 }
 
 // A thread's stack may be small, so the room for many arguments is in a separate frame that is used

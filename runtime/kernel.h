@@ -29,9 +29,10 @@ struct tilec_kernel {
     RtOwned owned;  // in the device's list
     tilec_context *context;
     tilec_device *device;
-    const char *name;                     // lives as long as the source
-    const RtLoaded *loaded;               // NULL while types are open
-    _Atomic(struct LaunchMemos *) memos;  // runtime/launch_memo.h
+    const char *name;                       // lives as long as the source
+    const RtLoaded *loaded;                 // NULL while types are open
+    _Atomic(struct LaunchMemos *) memos;    // runtime/launch_memo.h
+    _Atomic(struct LaunchMapMemos *) maps;  // runtime/launch_maps.h
     bool of_library;  // the library destroys it; calls of its user to do so are ignored
     bool by_shape;    // launches with the kernel's own grid call `resolve` even when it is loaded
     Arena *texts;     // texts returned by queries; NULL before the first one

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "runtime/launch_maps.h"
 
 // The data shared by the checks of one launch.
 typedef struct LaunchCheck {
@@ -307,10 +308,20 @@ static tilec_status extents(const LaunchCheck *c) {
     return TILEC_OK;
 }
 
+static bool is_offered(const LaunchCheck *c, const MetaVariant *v) {
+    return !(v->facts & FACT_MAPPED) || launch_has_maps(c->device);
+}
+
 // Chooses the last variant whose guard holds, else 0; also returns the values of its launch code.
-static uint32_t choose(const MetaKernel *meta, const LaunchInput *inputs, uint64_t *values) {
+static uint32_t choose(const LaunchCheck *c, uint64_t *values) {
+    const MetaKernel *meta = c->meta;
+    const LaunchInput *inputs = c->plan->inputs;
     for (uint32_t i = meta->variant_count; i-- > 1;) {
         const MetaVariant *v = &meta->variants[i];
+        if (!is_offered(c, v)) {
+            c->plan->unmapped = true;
+            continue;
+        }
         launch_code_run(&v->code, inputs, values);
         if (v->guard == META_NO_VALUE || values[v->guard]) return i;
     }
@@ -361,17 +372,27 @@ static tilec_status refuse_requires(const LaunchCheck *c, const MetaRequires *re
                   STR_ARG(c->meta->name), STR_ARG(requires->text), values);
 }
 
+static tilec_status take_variant(const LaunchCheck *c, int number, uint64_t *values) {
+    const MetaVariant *v = &c->meta->variants[number];
+    c->plan->variant = (uint32_t)number;
+    if (!is_offered(c, v))
+        return REFUSE(c,
+                      "%.*s: variant %d takes tensor maps, which device %s does not have; variant "
+                      "0 takes none",
+                      STR_ARG(c->meta->name), number, c->device->name);
+    launch_code_run(&v->code, c->plan->inputs, values);
+    if (v->guard == META_NO_VALUE || values[v->guard]) return TILEC_OK;
+    return REFUSE(c, "%.*s: variant %d assumes facts that do not hold for these arguments",
+                  STR_ARG(c->meta->name), number);
+}
+
 static tilec_status grid_with(const LaunchCheck *c, const LaunchOverride *override,
                               uint64_t *values) {
     if (override) {
-        c->plan->variant = (uint32_t) override->variant;
-        launch_code_run(&c->meta->variants[c->plan->variant].code, c->plan->inputs, values);
-        int64_t guard = c->meta->variants[c->plan->variant].guard;
-        if (guard != META_NO_VALUE && !values[guard])
-            return REFUSE(c, "%.*s: variant %d assumes facts that do not hold for these arguments",
-                          STR_ARG(c->meta->name), override->variant);
+        tilec_status s = take_variant(c, override->variant, values);
+        if (s) return s;
     } else {
-        c->plan->variant = choose(c->meta, c->plan->inputs, values);
+        c->plan->variant = choose(c, values);
     }
     const MetaVariant *v = &c->meta->variants[c->plan->variant];
     if (!override && c->plan->units && launch_code_asks_units(&v->code)) {
@@ -474,7 +495,7 @@ tilec_status launch_prepare(tilec_context *context, tilec_device *device, const 
         return launch_wrong_count(context, meta->name, meta->arg_count, count);
     CHECK(count <= plan->room, "room for %u arguments, and there are %zu", plan->room, count);
     plan->variant = 0;
-    plan->empty = false;
+    plan->empty = plan->unmapped = false;
     tilec_status s = arguments(&c);
     if (!s) s = extents(&c);
     if (s) return s;

@@ -25,6 +25,7 @@ typedef struct LaunchPlan {
     uint32_t variant;
     int64_t grid[3];
     bool empty;     // the grid has no programs: success without a launch
+    bool unmapped;  // a variant was left out because the device has no tensor maps
     uint32_t room;  // the number of arguments that fit
     LaunchInput *inputs;
     RtRange *ranges;

@@ -489,7 +489,8 @@ static ArchiveGroupRow *gather(Arena *arena, const BuildWork *w, Built *built, E
         rows[i] = (ArchiveGroupRow){.function = j->function,
                                     .target = j->target,
                                     .first_entry = (uint32_t)entries->symbols.count,
-                                    .packed = {copy(arena, j->packed.bytes), j->packed.whole}};
+                                    .packed = j->packed};
+        rows[i].packed.bytes = copy(arena, j->packed.bytes);
         if (code_target_is_gpu(w->plan->targets[j->target]))
             built->packed_bytes += j->packed.bytes.size;
         gather_job(arena, j, built, entries);

@@ -494,12 +494,33 @@ static void print_text(void *user, Str text) {
     if (text.size) printf("%.*s", STR_ARG(text));
 }
 
-// The block of arguments, followed by the address of this launch's report.
+static bool has_maps(const tilec_device *device) {
+    enum { MAPS_FROM = 90 };
+    GpuTarget gpu = device_gpu(device);
+    return gpu.vendor == GPU_NVIDIA && gpu.number >= MAPS_FROM;
+}
+
+static tilec_status encode_map(tilec_device *device, const GpuMapFacts *facts, void *map) {
+    const char *wrong = gpu_map_encode(facts, map);
+    if (!wrong) return TILEC_OK;
+    return rt_fail(device->context, TILEC_INTERNAL, "a tensor map that cannot be: %s", wrong);
+}
+
+static uint32_t map_count(const RtLaunch *l) { return l->meta->variants[l->variant].map_count; }
+
+static uint32_t params_size(const RtLaunch *l) {
+    return gpu_params_size(l->meta->size, map_count(l));
+}
+
+// The block of arguments, followed by the address of this launch's report and the maps.
 static uint8_t *make_block(Arena *arena, const RtLaunch *l, uint64_t report) {
     GpuTail tail = {.report = report, .launch = 1};
-    uint8_t *block = arena_alloc(arena, l->meta->size + sizeof tail);
+    uint8_t *block = arena_alloc(arena, params_size(l));
     memcpy(block, l->block, l->meta->size);
     memcpy(block + l->meta->size, &tail, sizeof tail);
+    if (map_count(l))
+        memcpy(block + gpu_maps_offset(l->meta->size), l->maps,
+               (size_t)map_count(l) * GPU_MAP_BYTES);
     return block;
 }
 
@@ -528,8 +549,8 @@ static SimResult run_kernel(Arena *arena, tilec_device *device, const RtLaunch *
     snprintf(r.text, sizeof r.text, "the code has no kernel '%.*s'", STR_ARG(m->entry));
     if (!k) return r;
     snprintf(r.text, sizeof r.text, "kernel '%.*s' has %u bytes of parameters, the launch %u",
-             STR_ARG(m->entry), k->param_bytes, l->meta->size);
-    if (k->param_bytes > l->meta->size + sizeof(GpuTail)) return r;
+             STR_ARG(m->entry), k->param_bytes, params_size(l));
+    if (k->param_bytes > params_size(l) || (map_count(l) && !l->maps)) return r;
     uint32_t count = watchers(arena, findings, list);
     if (m->watcher) list[count++] = m->watcher;
     if (d->tally) count_with(arena, &counters, list + count);
@@ -666,6 +687,8 @@ const RtDeviceApi sim_device_api = {
     .module_load = module_load,
     .module_unload = module_unload,
     .launch = launch,
+    .has_maps = has_maps,
+    .encode_map = encode_map,
 };
 
 // ---- Code from anywhere ----

@@ -15,6 +15,7 @@
 #include "runtime/cpu/device.h"
 #include "runtime/cuda/device.h"
 #include "runtime/launch.h"
+#include "runtime/launch_maps.h"
 #include "target/cpu.h"
 
 typedef struct Specialization {
@@ -367,6 +368,13 @@ static Specialization *new_specialization(const Jit *jit, Arena *arena, const Fr
     return s;
 }
 
+// The variant that most launches on the device choose.
+static uint32_t likeliest_on(const tilec_device *device, const MetaKernel *meta) {
+    uint32_t variant = launch_likeliest(meta);
+    bool mapped = (meta->variants[variant].facts & FACT_MAPPED) != 0;
+    return mapped && !launch_has_maps(device) ? variant - 1 : variant;
+}
+
 // The specialisation has an arena of its own, which the caller destroys after a failure. `diags`
 // may be NULL: then diagnostics are in that arena.
 static tilec_status make_specialization(tilec_kernel *kernel, const FrontSpec *wanted, Diags *diags,
@@ -377,7 +385,7 @@ static tilec_status make_specialization(tilec_kernel *kernel, const FrontSpec *w
     const Compiled *compiled = compile(kernel, &unit, &spec);
     if (!compiled) return fail_diags(kernel, unit.diags);
     Specialization *s = *made = new_specialization(jit, arena, &spec, compiled);
-    uint32_t likeliest = launch_likeliest(s->loaded.meta);
+    uint32_t likeliest = likeliest_on(kernel->device, s->loaded.meta);
     return makes_code(kernel) ? make_variant(kernel, &unit, s, likeliest)
                               : load_interpreted(kernel, s);
 }

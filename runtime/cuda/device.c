@@ -182,5 +182,7 @@ const RtDeviceApi cuda_device_api = {
     .count = count,
     .memory = TILEC_DL_CUDA,
     .memory_also = {TILEC_DL_CUDA_MANAGED, TILEC_DL_CUDA_HOST},
+    .has_maps = cuda_has_maps,
+    .encode_map = cuda_encode_map,
     GPU_DEVICE_FUNCTIONS,
 };

@@ -16,6 +16,10 @@ GpuMeaning cuda_code(GpuResult code);
 // module.c
 tilec_status cuda_load(tilec_device *device, Arena *arena, const RtImage *image, RtModule *module);
 
+// maps.c
+bool cuda_has_maps(const tilec_device *device);
+tilec_status cuda_encode_map(tilec_device *device, const GpuMapFacts *facts, void *map);
+
 // launch.c
 tilec_status cuda_allow(const tilec_device *device, const RtLaunch *launch);
 tilec_status cuda_launch(const tilec_device *device, const RtLaunch *launch,

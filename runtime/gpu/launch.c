@@ -10,6 +10,8 @@ enum {
     PARAMS_ROOM = sizeof(((LaunchRoom *)NULL)->block) + sizeof(GpuTail)
 };
 
+_Static_assert((int)PARAMS_ROOM >= (int)GPU_PARAMS, "maps fit");
+
 #define REFUSE(...) rt_fail(device->context, TILEC_LAUNCH_REFUSED, __VA_ARGS__)
 
 // ---- Spots ----
@@ -127,9 +129,15 @@ static uint64_t threads_of(const MetaVariant *v) {
 
 static tilec_status check_params(const tilec_device *device, const RtLaunch *l) {
     const GpuDevice *d = device->state;
-    uint32_t most = d->side->numbers.params_max;
+    uint32_t most = d->side->numbers.params_max, maps = l->meta->variants[l->variant].map_count;
     if (!most || most > PARAMS_ROOM) most = PARAMS_ROOM;
-    if (l->meta->size + sizeof(GpuTail) <= most) return TILEC_OK;
+    if (maps && !l->maps)
+        return REFUSE("%.*s: its tensor maps are missing", STR_ARG(l->meta->name));
+    if (gpu_params_size(l->meta->size, maps) <= most) return TILEC_OK;
+    if (maps)
+        return REFUSE(
+            "%.*s: its arguments and %u tensor maps take %u bytes, device %s has room for %u",
+            STR_ARG(l->meta->name), maps, gpu_params_size(l->meta->size, maps), device->name, most);
     return REFUSE("%.*s: its arguments take %u bytes, device %s has room for %d",
                   STR_ARG(l->meta->name), l->meta->size, device->name,
                   (int)(most - sizeof(GpuTail)));
@@ -178,6 +186,18 @@ tilec_status gpu_launch_plain(const tilec_device *device, const RtLaunch *l,
     return r ? gpu_fail(device, GPU_CALL_launch_kernel, r) : TILEC_OK;
 }
 
+// Writes the parameters; returns their size.
+static size_t write_params(const RtLaunch *l, GpuTail tail, uint8_t *params) {
+    uint32_t block = l->meta->size, end = block + (uint32_t)sizeof tail;
+    uint32_t maps = l->meta->variants[l->variant].map_count, size = gpu_params_size(block, maps);
+    if (block) memcpy(params, l->block, block);
+    memcpy(params + block, &tail, sizeof tail);
+    if (!maps) return size;
+    memset(params + end, 0, gpu_maps_offset(block) - end);
+    memcpy(params + gpu_maps_offset(block), l->maps, (size_t)maps * GPU_MAP_BYTES);
+    return size;
+}
+
 // The driver copies the block before the call returns. The size is passed, so that the driver
 // refuses a kernel that takes more.
 static tilec_status launch_here(const tilec_device *device, const GpuStream *stream,
@@ -186,9 +206,7 @@ static tilec_status launch_here(const tilec_device *device, const GpuStream *str
     const GpuNumbers *n = &d->side->numbers;
     const MetaVariant *v = &l->meta->variants[l->variant];
     uint8_t params[PARAMS_ROOM] __attribute__((aligned(16)));
-    size_t size = l->meta->size + sizeof tail;
-    if (l->meta->size) memcpy(params, l->block, l->meta->size);
-    memcpy(params + l->meta->size, &tail, sizeof tail);
+    size_t size = write_params(l, tail, params);
     void *extra[] = {(void *)n->param_buffer, params, (void *)n->param_size, &size,
                      (void *)n->param_end};
     GpuLaunchConfig c = {.gridDimX = (unsigned)l->grid[0],

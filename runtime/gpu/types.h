@@ -15,6 +15,7 @@
 #define TILEC_RUNTIME_GPU_TYPES_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 typedef unsigned GpuResult;  // 0: success, for all vendors
 typedef int GpuNumber;       // number of a device
@@ -29,6 +30,13 @@ typedef unsigned GpuFunctionAttribute;
 typedef unsigned GpuPointerAttribute;
 typedef unsigned GpuJitOption;
 typedef void (*GpuHostFunction)(void *data);
+// Only for NVIDIA: the driver's bytes of a tensor map, and numbers of target/gpu_map.h.
+typedef void GpuTensorMap;
+typedef unsigned GpuTensorType;
+typedef unsigned GpuTensorInterleave;
+typedef unsigned GpuTensorSwizzle;
+typedef unsigned GpuTensorPromotion;
+typedef unsigned GpuTensorFill;
 typedef void GpuProperties;  // only for AMD; runtime/hip/device.c knows the parts it needs
 
 _Static_assert(sizeof(GpuAddress) == sizeof(void *), "a pointer to AMD's HIP");

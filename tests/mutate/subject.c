@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/gpu_abi.h"
 #include "base/vec.h"
 #include "compile/device/sim_device.h"
 #include "runtime/context.h"
@@ -128,13 +129,16 @@ static void keep_launch(Subject *s, const RtLaunch *l) {
     s->launched = true;
     const MetaVariant *v = &l->meta->variants[l->variant];
     s->facts = facts_of(s->arena, l->meta, l->variant);
-    s->variant = (MetaVariant){.guard = META_NO_VALUE, .shared_bytes = v->shared_bytes};
+    s->variant = (MetaVariant){
+        .guard = META_NO_VALUE, .shared_bytes = v->shared_bytes, .map_count = v->map_count};
     memcpy(s->variant.block, v->block, sizeof v->block);
     s->meta = (MetaKernel){
         .name = STR("k"), .size = l->meta->size, .variant_count = 1, .variants = &s->variant};
     void *block = arena_alloc(s->arena, l->meta->size + 8);
     memcpy(block, l->block, l->meta->size);
     s->launch = (RtLaunch){.meta = &s->meta, .block = block};
+    if (v->map_count)
+        s->launch.maps = arena_copy(s->arena, l->maps, (size_t)v->map_count * GPU_MAP_BYTES);
     memcpy(s->launch.grid, l->grid, sizeof l->grid);
 }
 

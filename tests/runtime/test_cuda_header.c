@@ -10,6 +10,8 @@
 #ifdef TEST_HAS_CUDA
 #include <cuda.h>
 
+#include "target/gpu_map.h"
+
 typedef CUresult GpuResult;
 typedef CUdevice GpuNumber;
 typedef CUdeviceptr GpuAddress;
@@ -26,6 +28,12 @@ typedef CUhostFn GpuHostFunction;
 #if CUDA_VERSION >= 11080
 typedef CUlaunchConfig GpuLaunchConfig;
 #endif
+typedef CUtensorMap GpuTensorMap;  // of CUDA 12.0
+typedef CUtensorMapDataType GpuTensorType;
+typedef CUtensorMapInterleave GpuTensorInterleave;
+typedef CUtensorMapSwizzle GpuTensorSwizzle;
+typedef CUtensorMapL2promotion GpuTensorPromotion;
+typedef CUtensorMapFloatOOBfill GpuTensorFill;
 
 // The macros of cuda.h lead from a plain name to the version of today; ours are named in full.
 #define CUDA_CALL(name, symbol, params)                                               \
@@ -56,6 +64,33 @@ UNSIGNED(CUdevice_attribute);
 UNSIGNED(CUfunction_attribute);
 UNSIGNED(CUpointer_attribute);
 UNSIGNED(CUjit_option);
+UNSIGNED(CUtensorMapDataType);
+UNSIGNED(CUtensorMapInterleave);
+UNSIGNED(CUtensorMapSwizzle);
+UNSIGNED(CUtensorMapL2promotion);
+UNSIGNED(CUtensorMapFloatOOBfill);
+_Static_assert(sizeof(CUtensorMap) == GPU_MAP_BYTES, "");
+#define SAME(ours, theirs) _Static_assert((int)GPU_MAP_##ours == (int)CU_TENSOR_MAP_##theirs, "")
+SAME(U8, DATA_TYPE_UINT8);
+SAME(U16, DATA_TYPE_UINT16);
+SAME(U32, DATA_TYPE_UINT32);
+SAME(S32, DATA_TYPE_INT32);
+SAME(U64, DATA_TYPE_UINT64);
+SAME(S64, DATA_TYPE_INT64);
+SAME(F16, DATA_TYPE_FLOAT16);
+SAME(F32, DATA_TYPE_FLOAT32);
+SAME(F64, DATA_TYPE_FLOAT64);
+SAME(BF16, DATA_TYPE_BFLOAT16);
+SAME(TF32, DATA_TYPE_TFLOAT32);
+SAME(SWIZZLE_NONE, SWIZZLE_NONE);
+SAME(SWIZZLE_32, SWIZZLE_32B);
+SAME(SWIZZLE_64, SWIZZLE_64B);
+SAME(SWIZZLE_128, SWIZZLE_128B);
+// Numbers that runtime/cuda/maps.c computes.
+_Static_assert(CU_TENSOR_MAP_L2_PROMOTION_L2_64B == 1 && CU_TENSOR_MAP_L2_PROMOTION_L2_256B == 3 &&
+                   CU_TENSOR_MAP_INTERLEAVE_NONE == 0 && CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE == 0 &&
+                   CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA == 1,
+               "");
 _Static_assert(__builtin_types_compatible_p(CUdevice, int), "CUdevice");
 _Static_assert(__builtin_types_compatible_p(CUdeviceptr, unsigned long long), "CUdeviceptr");
 #if CUDA_VERSION >= 11080

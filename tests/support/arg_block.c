@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "runtime/meta.h"
-
 static MetaArg meta_of(const IrParam *param) {
     const IrType *t = param->value->type;
     return (MetaArg){.kind = t->kind == IR_TILE  ? META_SCALAR
@@ -14,12 +12,17 @@ static MetaArg meta_of(const IrParam *param) {
                      .strided = param->strided};
 }
 
-unsigned char *arg_block(Arena *arena, const IrFunc *func, const IrArg *args, uint32_t count,
-                         uint32_t *block_size) {
+MetaArg *arg_metas(Arena *arena, const IrFunc *func, uint32_t count, uint32_t *block_size) {
     MetaArg *meta = arena_new(arena, MetaArg, count + 1);
     for (uint32_t i = 0; i < count; i++) meta[i] = meta_of(&func->params.data[i]);
+    meta_layout(meta, count, block_size);
+    return meta;
+}
+
+unsigned char *arg_block(Arena *arena, const IrFunc *func, const IrArg *args, uint32_t count,
+                         uint32_t *block_size) {
     uint32_t size = 0;
-    meta_layout(meta, count, &size);
+    const MetaArg *meta = arg_metas(arena, func, count, &size);
     *block_size = size;
     unsigned char *block = arena_alloc(arena, size + 8);
     for (uint32_t i = 0; i < count; i++) {

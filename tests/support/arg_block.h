@@ -9,8 +9,12 @@
 #define TILEC_TESTS_SUPPORT_ARG_BLOCK_H
 
 #include "ir/interp/interp.h"
+#include "runtime/meta.h"
 
 unsigned char *arg_block(Arena *arena, const IrFunc *func, const IrArg *args, uint32_t count,
                          uint32_t *block_size);
+
+// The parameters as metadata has them, without names and extents.
+MetaArg *arg_metas(Arena *arena, const IrFunc *func, uint32_t count, uint32_t *block_size);
 
 #endif

@@ -10,6 +10,7 @@
 #include "runtime/context.h"
 #include "runtime/cuda/device.h"
 #include "runtime/hip/device.h"
+#include "runtime/launch_maps.h"
 #include "tests/support/arg_block.h"
 #include "tests/support/codegen_plugin.h"
 #include "tests/support/lowered.h"
@@ -131,8 +132,11 @@ static tilec_status run_on(Run *run, RtModule *module, const MetaKernel *meta,
                   .block = block};
     const RtDeviceApi *api = run->device->api;
     void *stream = run->device->first->state;
+    _Alignas(GPU_MAP_ALIGN) uint8_t maps[GPU_MAPS * GPU_MAP_BYTES];
+    tilec_status s = TILEC_OK;
     rt_begin(run->context);
-    tilec_status s = api->launch(run->device, stream, &l);
+    if (meta->variants[0].map_count) s = launch_maps_make(run->device, &l, maps);
+    if (!s) s = api->launch(run->device, stream, &l);
     return s ? s : api->stream_synchronize(run->device, stream);
 }
 
@@ -153,6 +157,8 @@ static bool launch_code(Run *run, const IrFunc *func, const CodeNotes *notes, St
     MetaVariant variant = {.entry = notes->entry, .guard = META_NO_VALUE, .block = {1, 1, 1}};
     code_note_variant(notes, &variant);
     MetaKernel meta = {.name = STR("k"), .variant_count = 1, .variants = &variant};
+    meta.arg_count = launch->arg_count;
+    meta.args = arg_metas(arena, func, meta.arg_count, &meta.size);
     const unsigned char *block = arg_block(arena, func, args, launch->arg_count, &meta.size);
     RtPtxImage image = {.text = text,
                         .entry = notes->entry,

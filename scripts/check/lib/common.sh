@@ -20,7 +20,7 @@ warnings=(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wm
     -Wcast-qual -Wundef -Wvla -Wformat=2 -Werror)
 test_defines=(-DTEST_SOURCE_DIR='"."' -DTEST_BINARY_DIR='"."' -DTEST_TOOL='"tilec"'
     -DTEST_FAKE_PLUGIN='"."' -DTEST_FAKE_KERNEL='"."' -DTEST_FAKE_CUDA='"."'
-    -DTEST_FAKE_HIP='"."' -DTEST_FAKE_HIP5='"."' -DTEST_FAKE_OLD='"."'
+    -DTEST_FAKE_HIP='"."' -DTEST_FAKE_CUDA11='"."' -DTEST_FAKE_HIP5='"."' -DTEST_FAKE_OLD='"."'
     -DTEST_LIBDIR_BESIDE='"../lib"')
 ccache=$(command -v ccache || true)
 

@@ -1,9 +1,10 @@
-// NVIDIA's driver without a GPU: contexts, PTX, attributes, clusters.
+// NVIDIA's driver without a GPU: contexts, PTX, attributes, clusters, tensor maps.
 #include <stdio.h>
 #include <string.h>
 
 #include "runtime/cuda/state.h"
 #include "sim/ptx/ptx.h"
+#include "target/gpu_map.h"
 #include "tests/fakes/gpu/state.h"
 
 enum { STACK = 16, SHARED_MAX = 163 * 1024 };
@@ -184,6 +185,49 @@ bool fake_params(void **extra, const void **buffer, size_t *size) {
     return *buffer != NULL;
 }
 
+#ifndef FAKE_CUDA_11
+
+// ---- Tensor maps ----
+
+// A requirement of cuda.h that gpu_map_encode does not check, and that is not met; NULL: all are.
+static const char *map_fault(const void *map, GpuTensorType type, GpuTensorInterleave interleave,
+                             GpuTensorSwizzle swizzle, GpuTensorPromotion promotion,
+                             GpuTensorFill fill) {
+    bool real = type == GPU_MAP_F16 || type == GPU_MAP_BF16 || type == GPU_MAP_F32 ||
+                type == GPU_MAP_F64 || type > GPU_MAP_BF16;
+    if (fake_state.archs[fake_current()] < 90) return "the device has none";
+    if ((uintptr_t)map % 64) return "its own address is a multiple of 64";
+    if (interleave) return "elements are not interleaved here";
+    if (swizzle > GPU_MAP_SWIZZLE_128) return "the swizzle is unknown";
+    if (promotion > 3) return "the promotion is unknown";
+    if (fill > 1) return "the fill is unknown";
+    return fill && !real ? "only real numbers have a NaN" : NULL;
+}
+
+GpuResult fake_encode_map(GpuTensorMap *map, GpuTensorType type, uint32_t rank, void *address,
+                          const uint64_t *dims, const uint64_t *strides, const uint32_t *box,
+                          const uint32_t *steps, GpuTensorInterleave interleave,
+                          GpuTensorSwizzle swizzle, GpuTensorPromotion promotion,
+                          GpuTensorFill fill) {
+    GpuResult r = fake_begin(GPU_CALL_encode_map, true);
+    if (r) return fake_end(r);
+    GpuMapFacts f = {.type = (GpuMapType)type,
+                     .rank = rank,
+                     .address = (uint64_t)(uintptr_t)address,
+                     .swizzle = (GpuMapSwizzle)swizzle,
+                     .l2 = promotion ? 32u << promotion : 0,
+                     .nan = fill != 0};
+    for (uint32_t i = 0; i < rank && i < GPU_MAP_RANK; i++) {
+        f.dims[i] = dims[i], f.box[i] = box[i], f.steps[i] = steps[i];
+        if (i) f.strides[i - 1] = strides[i - 1];
+    }
+    const char *wrong = map_fault(map, type, interleave, swizzle, promotion, fill);
+    if (!wrong) wrong = gpu_map_encode(&f, map);
+    if (!wrong) return fake_end(0);
+    fake_problem("a tensor map that cannot be: %s", wrong);
+    return fake_end(FAKE_INVALID_VALUE);
+}
+
 // Clusters are all that is known of attributes; each is a block of its own here.
 GpuResult fake_launch_kernel_ex(const GpuLaunchConfig *config, GpuFunction function, void **params,
                                 void **extra) {
@@ -203,3 +247,5 @@ GpuResult fake_launch_kernel_ex(const GpuLaunchConfig *config, GpuFunction funct
     if (!r && (params || !fake_params(extra, &block, &size))) r = FAKE_INVALID_VALUE;
     return fake_end(r ? r : fake_push_launch(config, function, block, size));
 }
+
+#endif

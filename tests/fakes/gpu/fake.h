@@ -1,6 +1,7 @@
 // Drivers without a GPU: the entry points of libcuda.so.1 or of libamdhip64.so, on top of the warp
 // machine (sim/). Both are made from one source; cuda.c and hip.c hold the differences.
-// libfake_hip5.so lacks the functions that the first versions of HIP 5 lack.
+// libfake_hip5.so lacks the functions that the first versions of HIP 5 lack, and libfake_cuda11.so
+// those that NVIDIA's driver for CUDA 11 lacks.
 //
 // Every call is counted. Handles are checked: alive, of the right kind and of the calling thread's
 // device. Work waits on its stream until a caller synchronises it, so that code which relies on a

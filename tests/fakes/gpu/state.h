@@ -35,6 +35,9 @@
 #define GPU_CALL(name, cuda, hip, params) FAKE_ENTRY(GpuResult, name, cuda, params)
 #define CUDA_CALL(name, symbol, params) FAKE_ENTRY(GpuResult, name, symbol, params)
 #define HIP_CALL(name, symbol, params)
+#ifdef FAKE_CUDA_11
+#define CUDA_CALL_NEWER(name, symbol, params)
+#endif
 #endif
 #include "runtime/gpu/driver.def"
 #undef GPU_CALL
