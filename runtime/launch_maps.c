@@ -8,14 +8,21 @@
 
 enum {
     SLOTS = 4,
-    VIEW_WORDS = 1 + 2 * META_MAX_RANK,  // of a view in the block, at most
+    VIEW_BYTES = 8 * (1 + 2 * META_MAX_RANK),  // of a view in the block, at most
     WRITER = 1 << 30
 };
+
+// Bytes of the block: views that maps describe, one after the other.
+typedef struct MapRange {
+    uint32_t offset, size;
+} MapRange;
 
 typedef struct MapMemo {
     _Atomic(uint32_t) users;     // readers, or WRITER
     const MetaVariant *variant;  // NULL: empty
-    uint64_t views[GPU_MAPS][VIEW_WORDS];
+    uint32_t range_count;
+    MapRange ranges[GPU_MAPS];
+    uint8_t views[GPU_MAPS * VIEW_BYTES];  // the bytes of all ranges
     uint8_t maps[GPU_MAPS * GPU_MAP_BYTES];
 } MapMemo;
 
@@ -39,11 +46,17 @@ static const uint8_t *view_of(const RtLaunch *l, uint32_t map) {
     return (const uint8_t *)l->block + arg_of(l, map)->offset;
 }
 
+static uint64_t word_of(const uint8_t *view, uint32_t number) {
+    uint64_t word;
+    memcpy(&word, view + (size_t)number * 8, sizeof word);
+    return word;
+}
+
 // The stride of a dimension in elements.
-static int64_t stride_of(const MetaArg *arg, const int64_t *extent, uint32_t dim) {
-    int64_t stride = 1;
-    if (arg->strided) return extent[arg->rank + dim];
-    for (uint32_t d = dim + 1; d < arg->rank; d++) stride *= extent[d];
+static uint64_t stride_of(const MetaArg *arg, const uint8_t *view, uint32_t dim) {
+    uint64_t stride = 1;
+    if (arg->strided) return word_of(view, 1 + arg->rank + dim);
+    for (uint32_t d = dim + 1; d < arg->rank; d++) stride *= word_of(view, 1 + d);
     return stride;
 }
 
@@ -63,25 +76,24 @@ static GpuMapSwizzle swizzle_of(uint32_t bytes) {
     return bytes ? (GpuMapSwizzle)(__builtin_ctz(bytes) - 4) : GPU_MAP_SWIZZLE_NONE;
 }
 
-static GpuMapFacts facts_of(const RtLaunch *l, uint32_t number) {
+// Only the entries of the map's dimensions are set.
+static void fill_facts(const RtLaunch *l, uint32_t number, GpuMapFacts *f) {
     const MetaMap *m = &variant_of(l)->maps[number];
     const MetaArg *arg = arg_of(l, number);
-    int64_t words[VIEW_WORDS];
-    memcpy(words, view_of(l, number), arg->size);
-    GpuMapFacts f = {.type = type_of(m->dtype),
-                     .rank = m->rank,
-                     .address = (uint64_t)words[0],
-                     .swizzle = swizzle_of(m->swizzle),
-                     .l2 = m->promotion,
-                     .nan = m->fill == META_FILL_NAN};
+    const uint8_t *view = view_of(l, number);
+    uint64_t size = dtype_size(m->dtype);
+    f->type = type_of(m->dtype);
+    f->rank = m->rank;
+    f->address = word_of(view, 0);
+    f->swizzle = swizzle_of(m->swizzle);
+    f->l2 = m->promotion;
+    f->nan = m->fill == META_FILL_NAN;
     for (uint32_t i = 0; i < m->rank; i++) {
-        int64_t stride = stride_of(arg, words + 1, m->axes[i]) * (int64_t)dtype_size(m->dtype);
-        f.dims[i] = (uint64_t)words[1 + m->axes[i]];
-        f.box[i] = m->box[i];
-        f.steps[i] = 1;
-        if (i) f.strides[i - 1] = (uint64_t)stride;
+        f->dims[i] = word_of(view, 1 + m->axes[i]);
+        f->box[i] = m->box[i];
+        f->steps[i] = 1;
+        if (i) f->strides[i - 1] = stride_of(arg, view, m->axes[i]) * size;
     }
-    return f;
 }
 
 tilec_status launch_maps_make(tilec_device *device, RtLaunch *l, uint8_t *room) {
@@ -91,7 +103,8 @@ tilec_status launch_maps_make(tilec_device *device, RtLaunch *l, uint8_t *room) 
                        "%.*s: variant %u takes tensor maps, which device %s does not have",
                        STR_ARG(l->meta->name), l->variant, device->name);
     for (uint32_t i = 0; i < count; i++) {
-        GpuMapFacts facts = facts_of(l, i);
+        GpuMapFacts facts;
+        fill_facts(l, i, &facts);
         tilec_status s = device->api->encode_map(device, &facts, room + i * GPU_MAP_BYTES);
         if (s) return s;
     }
@@ -110,33 +123,23 @@ static struct LaunchMapMemos *memos_of(tilec_kernel *kernel) {
     return found;
 }
 
-// The slot follows from the addresses: launches that take turns with a few sets of arrays have one
-// each.
+// Launches that take turns with a few sets of arrays have a slot each.
 static uint32_t slot_of(const RtLaunch *l) {
-    uint64_t hash = 0, address;
-    for (uint32_t i = 0; i < variant_of(l)->map_count; i++) {
-        memcpy(&address, view_of(l, i), sizeof address);
-        hash = (hash + address) * UINT64_C(0x9e3779b97f4a7c15);
-    }
+    uint64_t first = word_of(view_of(l, 0), 0);
+    uint64_t last = word_of(view_of(l, variant_of(l)->map_count - 1), 0);
+    uint64_t odd = UINT64_C(0x9e3779b97f4a7c15), hash = (first * odd + last) * odd;
     return (uint32_t)(hash >> 62);
 }
 _Static_assert(SLOTS == 4, "two bits of the hash");
 
-static bool same_view(const RtLaunch *l, const MapMemo *m, uint32_t number) {
-    const uint8_t *view = view_of(l, number);
-    uint32_t words = arg_of(l, number)->size / 8;
-    uint64_t word;
-    for (uint32_t i = 0; i < words; i++) {
-        memcpy(&word, view + (size_t)i * 8, 8);
-        if (word != m->views[number][i]) return false;
-    }
-    return true;
-}
-
 static bool is_for(const MapMemo *m, const RtLaunch *l) {
+    const uint8_t *views = m->views;
     if (m->variant != variant_of(l)) return false;
-    for (uint32_t i = 0; i < m->variant->map_count; i++)
-        if (!same_view(l, m, i)) return false;
+    for (uint32_t i = 0; i < m->range_count; i++) {
+        const MapRange *r = &m->ranges[i];
+        if (memcmp(views, (const uint8_t *)l->block + r->offset, r->size) != 0) return false;
+        views += r->size;
+    }
     return true;
 }
 
@@ -151,15 +154,46 @@ static bool hold(MapMemo *m, RtLaunch *l, LaunchMaps *maps) {
     return false;
 }
 
+static bool is_mapped(const MetaVariant *v, uint32_t arg) {
+    for (uint32_t i = 0; i < v->map_count; i++)
+        if (v->maps[i].arg == arg) return true;
+    return false;
+}
+
+static void remember_views(MapMemo *m, const RtLaunch *l) {
+    uint8_t *views = m->views;
+    MapRange *last = NULL;
+    m->range_count = 0;
+    for (uint32_t i = 0; i < l->meta->arg_count; i++) {
+        const MetaArg *arg = &l->meta->args[i];
+        if (!is_mapped(m->variant, i)) continue;
+        if (!last || last->offset + last->size != arg->offset) {
+            last = &m->ranges[m->range_count++];
+            *last = (MapRange){arg->offset, 0};
+        }
+        last->size += arg->size;
+        memcpy(views, (const uint8_t *)l->block + arg->offset, arg->size);
+        views += arg->size;
+    }
+}
+
 static void remember(MapMemo *m, const RtLaunch *l) {
-    uint32_t none = 0, count = variant_of(l)->map_count;
+    uint32_t none = 0;
     if (!atomic_compare_exchange_strong_explicit(&m->users, &none, WRITER, memory_order_acquire,
                                                  memory_order_relaxed))
         return;
     m->variant = variant_of(l);
-    for (uint32_t i = 0; i < count; i++) memcpy(m->views[i], view_of(l, i), arg_of(l, i)->size);
-    memcpy(m->maps, l->maps, (size_t)count * GPU_MAP_BYTES);
+    remember_views(m, l);
+    memcpy(m->maps, l->maps, (size_t)m->variant->map_count * GPU_MAP_BYTES);
     atomic_fetch_sub_explicit(&m->users, WRITER, memory_order_release);
+}
+
+// In a function of its own, because its frame is large and most launches do not need it.
+__attribute__((noinline)) static tilec_status make_kept(tilec_device *device, RtLaunch *l,
+                                                        uint8_t *room, MapMemo *memo) {
+    tilec_status s = launch_maps_make(device, l, room);
+    if (!s && memo) remember(memo, l);
+    return s;
 }
 
 tilec_status launch_maps_begin(tilec_kernel *kernel, RtLaunch *l, LaunchMaps *maps) {
@@ -167,9 +201,7 @@ tilec_status launch_maps_begin(tilec_kernel *kernel, RtLaunch *l, LaunchMaps *ma
     MapMemo *memo = memos ? &memos->memos[slot_of(l)] : NULL;
     maps->held = NULL;
     if (memo && hold(memo, l, maps)) return TILEC_OK;
-    tilec_status s = launch_maps_make(kernel->device, l, maps->room);
-    if (!s && memo) remember(memo, l);
-    return s;
+    return make_kept(kernel->device, l, maps->room, memo);
 }
 
 void launch_maps_end(LaunchMaps *maps) {

@@ -50,13 +50,10 @@ Unit *unit_load_again(const Unit *unit) {
 
 // ---- Elaborate, tile passes, metadata: a kernel and what it is specialised to become a Compiled
 
-// The targets for which maps are used are those whose products read shared memory by themselves.
-static bool takes_maps(GpuTarget gpu) { return gpu.own && gpu.number == 90; }
-
 CompileVariants compile_variants_of(CodeTarget target) {
     if (!code_target_is_gpu(target)) return VARIANTS_CPU;
     if (target.gpu.vendor == GPU_AMD) return VARIANTS_BUFFERS;
-    return takes_maps(target.gpu) ? VARIANTS_MAPS : VARIANTS_GPU;
+    return code_target_machine(target).wgmma ? VARIANTS_MAPS : VARIANTS_GPU;
 }
 
 static void add_variants(Arena *arena, const Compiled *c, CompileVariants variants) {
