@@ -268,6 +268,18 @@ if(example_sources AND TARGET tilec_tool)
     set_tests_properties(examples_long PROPERTIES LABELS long TIMEOUT 14400)
 endif()
 
+# The host program that uses most of the API, on every kind of device. tests/install/ builds it, and
+# the others, as users do.
+add_executable(example_layers examples/c/layers.c)
+target_link_libraries(example_layers PRIVATE tilec tilec_flags)
+set_target_properties(example_layers PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+add_dependencies(example_layers test_fakes)
+add_test(NAME examples_c/layers COMMAND bash tests/examples/layers.sh $<TARGET_FILE:example_layers>
+    WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+set_tests_properties(examples_c/layers PROPERTIES LABELS quick TIMEOUT 600
+    ENVIRONMENT "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache")
+
 # Mutants of the examples' code for GPUs: a slice of them in the quick run, all in the long one.
 file(GLOB mutate_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/mutate/*.c")
 if(example_sources AND TARGET tilec_llvm)

@@ -22,7 +22,7 @@ quietly() { # prints what a command said only when it fails
         problem "failed: $*"
     }
 }
-programs='hello_add matmul streams_events function_pointer custom_allocator'
+programs='hello_add matmul streams_events layers function_pointer custom_allocator'
 devices=$(sed -n 's/.*test_devices\[\] = {\(.*\)};.*/\1/p' "$root/tests/support/devices.h" |
     tr -d '",')
 [ -n "$devices" ] || problem "no device in tests/support/devices.h"
