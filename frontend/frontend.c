@@ -84,6 +84,10 @@ size_t frontend_tune_space(FrontFile *file, const FrontKernel *kernel, Str targe
     return file->frontend->tune_space(file, kernel, target, space);
 }
 
+Str frontend_plain(const FrontKernel *kernel, Arena *arena) {
+    return kernel->in->frontend->plain(kernel, arena);
+}
+
 size_t frontend_doc(const FrontFile *file, const FrontKernel *kernel, Arena *arena,
                     const Str **lines) {
     return file->frontend->doc(file, kernel, arena, lines);

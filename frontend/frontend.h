@@ -66,6 +66,7 @@ typedef struct FrontKernel {
     Symbol name;
     Span span;  // of the name
     const SourceFile *file;
+    const struct FrontFile *in;  // the file that it belongs to
     const FrontParam *params;    // in source order
     const FrontExtent *extents;  // the named ones, in order of first mention
     const void *own;             // for the front end only
@@ -117,6 +118,7 @@ struct Frontend {
                          const FrontSpec *spec, Diags *diags);
     size_t (*tune_space)(FrontFile *file, const FrontKernel *kernel, Str target,
                          const FrontTune **space);
+    Str (*plain)(const FrontKernel *kernel, Arena *arena);
     size_t (*doc)(const FrontFile *file, const FrontKernel *kernel, Arena *arena,
                   const Str **lines);
 };
@@ -147,6 +149,9 @@ IrFunc *frontend_elaborate(FrontFile *file, IrModule *module, const FrontKernel 
 // The tune space of a kernel for a target, the most specific candidates first.
 size_t frontend_tune_space(FrontFile *file, const FrontKernel *kernel, Str target,
                            const FrontTune **space);
+// The kernel's text and that of all it uses, without comments, blanks and tune spaces: equal texts
+// mean equal kernels.
+Str frontend_plain(const FrontKernel *kernel, Arena *arena);
 // The comment that documents a kernel, line by line, without its marks.
 size_t frontend_doc(const FrontFile *file, const FrontKernel *kernel, Arena *arena,
                     const Str **lines);

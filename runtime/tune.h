@@ -5,12 +5,11 @@
 //     matmul    0123456789abcdef  x86-64-v4     T=f32  M=1024,N=1024,K=1024    BM=64,BN=128,BK=64
 //
 // One row a line, six fields separated by blanks, "-" for an empty one; '#' begins a comment.
-// `source` is a hash of the text of the kernel's file, since a result is valid only for the text it
-// was measured with. `shape` names the extents, each rounded up to a power of two. docs/cli.md
-// describes the format for users.
-// Invariants: reading never fails: invalid lines are listed in `problems` and give no rows; of two
-// rows with the same key the later one counts.
-// Ownership: the arena given; texts of rows point into the text read.
+// `source` is a hash of the kernel and of all that it uses, without comments and blanks, since a
+// result is valid only for the kernel it was measured with. `shape` names the extents, each rounded
+// up to a power of two. docs/cli.md describes the format for users. Invariants: reading never
+// fails: invalid lines are listed in `problems` and give no rows; of two rows with the same key the
+// later one counts. Ownership: the arena given; texts of rows point into the text read.
 //
 //     TuneTable *t = tune_parse(arena, text);
 //     const TuneRow *row = tune_find(t, &key);    // key: a row without consts

@@ -359,6 +359,7 @@ static int on_device(Run *r) {
     int status = run_make_kernel(r);
     if (!status) status = run_make_args(r);
     if (status) return status;
+    run_warn_of_stale_row(r);
     run_compute_grid(r);
     // Prints of the kernel would mix with the progress line.
     Progress *p = run_has_print(r) ? NULL

@@ -12,6 +12,7 @@
 #include <tilec/tilec.h>
 
 #include "compile/device/sim_device.h"
+#include "runtime/tune.h"
 #include "target/target.h"
 #include "tools/arrays.h"
 
@@ -49,6 +50,12 @@ int run_make_args(Run *r);
 void run_compute_grid(Run *r);
 // The grid that run_launch launches, for the consts of the tune table.
 void run_launched_grid(const Run *r, int64_t grid[3]);
+// The key of the run in the table of `tilec tune`, without a device's prefix, and the names under
+// which the device's rows are (run_tuned.c).
+TuneRow run_tune_key(const Run *r);
+TuneNames run_tune_names(const Run *r, const TuneRow *key);
+// Warns of a row for these extents that is of another version of the kernel.
+void run_warn_of_stale_row(const Run *r);
 // Launches and waits.
 tilec_status run_launch(const Run *r, tilec_kernel *kernel);
 // The specialisation in the form of the public API. It has no room for more entries.

@@ -256,15 +256,9 @@ static int keep_row(const Search *s, const TuneRow *row) {
 static int keep(Search *s, const Candidate *best) {
     Run *r = s->run;
     Arena *arena = r->cli->arena;
-    TuneRow row = tune_key(arena, r->kernel, r->settings.spec.target);
-    TuneNames names = tune_names(cli_text(r->cli, row.target), r->device->api->simulated);
+    TuneRow row = run_tune_key(r);
+    TuneNames names = run_tune_names(r, &row);
     row.target = str(arena_printf(arena, "%s", names.text[0]));
-    row.types = tune_types(arena, r->kernel, &r->settings.spec);
-    for (const FrontExtent *e = r->kernel->extents; e; e = e->next) {
-        const SettingsValue *v = settings_find_extent(&r->settings, e->name);
-        TuneSetting shape = {str(e->name), tune_bucket(v ? v->value : 0)};
-        vec_push(arena, &row.shape, shape);
-    }
     for (size_t k = 0; k < s->name_count; k++) {
         TuneSetting value = {str(s->names[k]->name), best->values[k]};
         vec_push(arena, &row.consts, value);

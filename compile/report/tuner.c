@@ -38,7 +38,10 @@ Str tune_path(Arena *arena) {
 
 TuneRow tune_key(Arena *arena, const FrontKernel *kernel, Str target) {
     char hex[HASH_HEX + 1];
-    HashKey key = hash_of(kernel->file->text.text, kernel->file->text.size);
+    Arena *scratch = arena_create();
+    Str plain = frontend_plain(kernel, scratch);
+    HashKey key = hash_of(plain.text, plain.size);
+    arena_destroy(scratch);
     hash_hex(&key, hex);
     return (TuneRow){.kernel = str(kernel->name),
                      .source = {arena_text(arena, hex, SOURCE_DIGITS), SOURCE_DIGITS},

@@ -73,6 +73,7 @@ static FrontFile *load(const FrontInput *in, const SourceFile *file, Diags *diag
         kernels[i] = (FrontKernel){.name = k->decl->name,
                                    .span = k->decl->span,
                                    .file = k->file,
+                                   .in = f,
                                    .params = describe_params(in->arena, k->params),
                                    .extents = describe_extents(in->arena, k->extents),
                                    .own = k};
@@ -107,6 +108,10 @@ static bool specialize(Arena *arena, const FrontKernel *kernel, const Dtype *typ
         i++;
     }
     return true;
+}
+
+static Str plain(const FrontKernel *kernel, Arena *arena) {
+    return tile_plain(kernel->in->own, kernel->own, arena);
 }
 
 // ---- the comment above a kernel
@@ -191,5 +196,6 @@ const Frontend tile_frontend = {
     .specialize = specialize,
     .elaborate = elaborate,
     .tune_space = tune_space,
+    .plain = plain,
     .doc = doc,
 };

@@ -190,18 +190,19 @@ static tilec_status move_around(Fixture *f, tilec_stream *stream, tilec_buffer r
     return s;
 }
 
-// To the other device and back.
+// To the other device and back. The fixture has the memory that is read into, since a copy whose
+// wait fails is made later.
 static tilec_status move_between(Fixture *f, tilec_stream *stream, tilec_buffer room) {
+    enum { SIZE = 4 * sizeof *f->x };
     tilec_device *other = NULL;
     tilec_buffer there;
-    float back[4];
     tilec_status s = tilec_device_open(f->context, rig->devices[1], &other);
-    if (!s) s = tilec_buffer_create(other, sizeof back, &there);
-    if (!s) s = tilec_buffer_copy(f->device, stream, there, 0, f->buffers[0], 8, sizeof back);
-    if (!s) s = tilec_buffer_copy(f->device, stream, room, 0, there, 0, sizeof back);
+    if (!s) s = tilec_buffer_create(other, SIZE, &there);
+    if (!s) s = tilec_buffer_copy(f->device, stream, there, 0, f->buffers[0], 8, SIZE);
+    if (!s) s = tilec_buffer_copy(f->device, stream, room, 0, there, 0, SIZE);
     if (!s) s = tilec_buffer_destroy(other, there);
-    if (!s) s = tilec_buffer_read(f->device, stream, room, 0, back, sizeof back);
-    if (!s) assert_memory_equal(back, f->x + 2, sizeof back);
+    if (!s) s = tilec_buffer_read(f->device, stream, room, 0, f->back, SIZE);
+    if (!s) assert_memory_equal(f->back, f->x + 2, SIZE);
     tilec_device_close(other);
     return s;
 }

@@ -137,6 +137,31 @@ static void runs_say_the_grid_launched(void **state) {
     }
 }
 
+// A row is of the kernel, not of the file's text: a comment keeps it, another kernel changes it.
+static void rows_are_of_the_kernel(void **state) {
+    Tool *t = *state;
+    const char *run =
+        "TILEC_TUNE_FILE=t.txt tilec run product.tile product --json " SHAPE " --set BK=8";
+    tool_run(t, 0, "tilec tune product.tile product --table t.txt " SHAPE " --set BK=8");
+    tool_run(t, 0, "sed -i s/BM=[0-9]*/BM=4/ t.txt; cp product.tile kept.tile");
+    tool_run(t, 0, "echo 'kernel more(f32 x[N]) grid(1) { x[0] = 1; }' >>product.tile");
+    tool_run(t, 0, "sed -i 's/let i/ let  i/' product.tile");
+    tool_number_at(tool_json(t, 0, "%s", run), "grid.0", 4);
+    tool_run(t, 0, "sed -i 's/T(acc)/T(acc + 0.0)/' product.tile");
+    const JsonValue *j = tool_json(t, 0, "%s", run);
+    tool_number_at(j, "grid.0", 1);
+    tool_number_at(j, "warnings", 1);
+    tool_run(t, 0, "TILEC_TUNE_FILE=t.txt tilec run product.tile product " SHAPE " --set BK=8");
+    assert_true(tool_said(t,
+                          "the row of product for interp in t.txt is not used: the kernel has "
+                          "changed since: run tilec tune again"));
+    tool_run(t, 0,
+             "TILEC_TUNE_FILE=t.txt tilec run product.tile product --device interp "
+             "--set T=f32 --set M=16 --set N=300 --set K=12 --set BK=8");
+    assert_false(tool_said(t, "is not used"));
+    tool_run(t, 0, "mv kept.tile product.tile; rm t.txt");
+}
+
 static void tuners_at_once_keep_all_rows(void **state) {
     Tool *t = *state;
     tool_run(t, 0,
@@ -270,6 +295,7 @@ int main(void) {
         cmocka_unit_test(bench_refuses),
         cmocka_unit_test(tune_keeps_the_fastest),
         cmocka_unit_test(runs_say_the_grid_launched),
+        cmocka_unit_test(rows_are_of_the_kernel),
         cmocka_unit_test(tuners_at_once_keep_all_rows),
         cmocka_unit_test(tune_takes_many_names),
         cmocka_unit_test(tune_keeps_nowhere_or_in_a_new_folder),
