@@ -51,6 +51,17 @@ tilec_status measure_sample(const Run *run, tilec_kernel *kernel, unsigned repea
     return s ? s : launches(run, kernel, repeats, seconds);
 }
 
+tilec_status measure_steady(const Run *run, tilec_kernel *kernel, unsigned repeats,
+                            double *seconds) {
+    enum { PARTS = 64 };
+    double parts[PARTS];
+    unsigned each = (repeats + PARTS - 1) / PARTS, count = (repeats + each - 1) / each;
+    tilec_status s = repeats > 1 ? launches(run, kernel, 1, seconds) : TILEC_OK;
+    for (unsigned i = 0; i < count && !s; i++) s = launches(run, kernel, each, &parts[i]);
+    if (!s) *seconds = measure_median(parts, count);
+    return s;
+}
+
 tilec_status measure_launches(const Run *run, tilec_kernel *kernel, double budget, Timing *timing) {
     double once, times[MEASURE_SAMPLES];
     *timing = (Timing){0};

@@ -29,6 +29,10 @@ tilec_status measure_calibrate(const Run *run, tilec_kernel *kernel, unsigned *r
 // Seconds of one launch, from one sample.
 tilec_status measure_sample(const Run *run, tilec_kernel *kernel, unsigned repeats,
                             double *seconds);
+// The same, as the median of up to 64 parts of the sample: other work of the machine takes the
+// processor for whole parts, and the others tell the time of a launch.
+tilec_status measure_steady(const Run *run, tilec_kernel *kernel, unsigned repeats,
+                            double *seconds);
 double measure_median(double *values, size_t count);  // sorts them
 
 // The bytes of the arrays that the kernel reads, plus those of the arrays that it writes.

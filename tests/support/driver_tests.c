@@ -699,10 +699,10 @@ void driver_fails_cleanly(void **state) {
         if (!symbol_of((GpuCall)i)) continue;
         for (size_t c = 1; c < rig->code_count; c++, tried++)
             fail_once(f, (GpuCall)i, rig->codes[c], 0);
-        for (unsigned skip = 1; skip < counts[i]; skip++, tried += 2) {
-            fail_once(f, (GpuCall)i, rig->side->numbers.invalid_value, skip);
-            fail_once(f, (GpuCall)i, rig->illegal_address, skip);
-        }
+        // Later calls fail with one of two codes: both codes at each call would take minutes.
+        for (unsigned skip = 1; skip < counts[i]; skip++, tried++)
+            fail_once(f, (GpuCall)i,
+                      skip % 2 ? rig->side->numbers.invalid_value : rig->illegal_address, skip);
     }
     driver_reset();
     print_message("%u failures, each of one call\n", tried);

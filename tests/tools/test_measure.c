@@ -97,11 +97,16 @@ static void tune_keeps_the_fastest(void **state) {
     static const char *const values[] = {"BM=16,BK=4", "BM=16,BK=8", "BM=4,BK=4",
                                          "BM=4,BK=8",  "BM=8,BK=4",  "BM=8,BK=8"};
     assert_true(best < 6);
-    // The ratios say why it is the best.
+    // The ratios say why it is the best, and the search why it ended.
     for (size_t i = 0; i < 6; i++) {
         double ratio = tool_at(j, arena_printf(t->arena, "candidates.%zu.ratio", i))->number;
         assert_true(i == best ? ratio == 1 : ratio >= 1);
+        assert_true(tool_at(j, arena_printf(t->arena, "candidates.%zu.rounds", i))->number >= 3);
+        assert_true(tool_at(j, arena_printf(t->arena, "candidates.%zu.spread", i))->number >= 0);
     }
+    Str ended = tool_at(j, "ended")->string;
+    assert_true(str_equal(ended, STR("separated")) || str_equal(ended, STR("equal")) ||
+                str_equal(ended, STR("budget")));
     assert_true(str_starts(table, STR("tilec-tune 1\n")));
     assert_true(str_ends(
         table, str(arena_printf(t->arena, " interp T=f32 M=16,K=16,N=16 %s\n", values[best]))));
@@ -195,6 +200,63 @@ static void tune_keeps_nowhere_or_in_a_new_folder(void **state) {
     tool_run(t, 0, "rm -r new");
 }
 
+// Each line of a file of settings is tuned for, and keeps its row.
+static void tune_takes_a_file_of_shapes(void **state) {
+    Tool *t = *state;
+    tool_file(t, "shapes.txt", STR("# two\nM=16 N=10 K=12\n\n  M=32 N=10   K=8 # and this\n"));
+    const char *command =
+        "tilec tune product.tile product --device interp --set T=f32 --set BK=8 --seconds 1 "
+        "--table h.txt --shapes shapes.txt";
+    tool_run(t, 0, "%s", command);
+    assert_true(tool_said(t, "M=16 N=10 K=12\n"));
+    assert_true(tool_said(t, "M=32 N=10   K=8\n"));
+    Str table = tool_read(t, "h.txt");
+    assert_non_null(strstr(table.text, " M=16,K=16,N=16 BM="));
+    assert_non_null(strstr(table.text, " M=32,K=8,N=16 BM="));
+    const JsonValue *j = tool_json(t, 0, "%s --json", command);
+    assert_int_equal(tool_count(tool_at(j, "tuned")), 2);
+    assert_int_equal(tool_count(tool_at(j, "tuned.1.candidates")), 3);
+    tool_file(t, "none.txt", STR("# nothing\n"));
+    tool_fails(t, 1, "'none.txt' has no line with settings",
+               "tilec tune product.tile product --device interp --shapes none.txt");
+    tool_fails(t, 1, "cannot read 'absent.txt'",
+               "tilec tune product.tile product --device interp --shapes absent.txt");
+    tool_file(t, "wrong.txt", STR("M=16 Q=3\n"));
+    tool_fails(t, 2, "Q", "tilec tune product.tile product --device interp --shapes wrong.txt");
+    tool_fails(t, 2, "--seconds", "tilec tune product.tile product --seconds 0 " SHAPE);
+    tool_run(t, 0, "rm h.txt");
+}
+
+// Ctrl-C ends the search and keeps what it found.
+static void an_interrupt_keeps_the_best(void **state) {
+    Tool *t = *state;
+    tool_file(t, "long.tile",
+              text_of("kernel wait(i32 y[1], const S = 1) grid(1)\n"
+                      "{ var i = 0; while i < 100000 + S { i += 1; } y[0] = i; }\n"
+                      "tune wait { S: 1, 2, 3, 4, 5, 6, 7, 8; }\n"));
+    tool_run(t, 0,
+             "timeout -s INT 2 tilec tune long.tile wait --device interp --seconds 600 "
+             "--table w.txt; test $? -eq 124");
+    assert_true(tool_said(t, "it is the best so far: interrupted after "));
+    assert_true(tool_said(t, "kept in w.txt"));
+    assert_non_null(strstr(tool_read(t, "w.txt").text, "wait "));
+    tool_run(t, 0, "rm w.txt long.tile");
+}
+
+// The budget ends a search that goes on, and the command says so.
+static void the_budget_ends_a_search(void **state) {
+    Tool *t = *state;
+    tool_file(t, "long.tile",
+              text_of("kernel wait(i32 y[1], const S = 1) grid(1)\n"
+                      "{ var i = 0; while i < 100000 + S { i += 1; } y[0] = i; }\n"
+                      "tune wait { S: 1, 2, 3, 4; }\n"));
+    const JsonValue *j = tool_json(
+        t, 0, "TILEC_TUNE_FILE= tilec tune long.tile wait --device interp --seconds 1 --json");
+    Str ended = tool_at(j, "ended")->string;
+    assert_true(str_equal(ended, STR("budget")) || str_equal(ended, STR("equal")));
+    tool_run(t, 0, "rm long.tile");
+}
+
 // Only options that mean something to the device are tried, and launches take the best: other warps
 // are other instructions.
 static void tune_tries_options_on_gpus(void **state) {
@@ -206,6 +268,10 @@ static void tune_tries_options_on_gpus(void **state) {
         tool_json(t, 0, "tilec tune product.tile product --json --table g.txt %s", sim);
     assert_int_equal(tool_count(tool_at(j, "candidates")), 2);
     assert_true(tool_at(j, "simulated")->boolean);
+    tool_text_at(j, "ended", "counted");
+    // Counts are the same every time, and so is their order.
+    assert_true(tool_at(j, "candidates.0.cost")->number < tool_at(j, "candidates.1.cost")->number);
+    tool_number_at(j, "best", 0);
     tool_number_at(j, "candidates.0.consts.warps", 4);
     tool_number_at(j, "candidates.1.consts.warps", 8);
     double instructions[2];
@@ -226,8 +292,10 @@ static void the_simulator_is_no_gpu(void **state) {
     Tool *t = *state;
     const char *fixed = "--set T=f16 --set BM=16 --set BK=8";
     const char *sim = "--set M=16 --set N=8 --set K=8 --device sim:sm_80";
-    tool_prints(t, "not of a GPU; the result is kept for this device only",
+    tool_prints(t,
+                "counts of the simulator, not times of a GPU; the result is kept for this device",
                 "tilec tune product.tile product --table s.txt %s %s", fixed, sim);
+    assert_true(tool_said(t, "ranked by counted cost, not by time"));
     assert_non_null(strstr(tool_read(t, "s.txt").text, " sim:sm_80 T=f16 "));
     tool_prints(t, "times of the simulator on this machine, not of a GPU",
                 "tilec bench product.tile product %s %s", fixed, sim);
@@ -266,6 +334,7 @@ static void tune_leaves_out_what_fails(void **state) {
     Tool *t = *state;
     tool_run(t, 0, "TILEC_TUNE_FILE= tilec tune fixed.tile f --set N=7 --device interp");
     assert_true(tool_said(t, "1 of 2 candidates cannot be used here"));
+    assert_true(tool_said(t, "cannot be used: f requires N % B == 1"));
     assert_true(tool_said(t, "f on interp: B=2\n"));
 }
 
@@ -299,6 +368,9 @@ int main(void) {
         cmocka_unit_test(tuners_at_once_keep_all_rows),
         cmocka_unit_test(tune_takes_many_names),
         cmocka_unit_test(tune_keeps_nowhere_or_in_a_new_folder),
+        cmocka_unit_test(tune_takes_a_file_of_shapes),
+        cmocka_unit_test(an_interrupt_keeps_the_best),
+        cmocka_unit_test(the_budget_ends_a_search),
         cmocka_unit_test(tune_tries_options_on_gpus),
         cmocka_unit_test(the_simulator_is_no_gpu),
         cmocka_unit_test(tune_refuses),

@@ -1,0 +1,375 @@
+#include "tools/tune_search.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/os/os.h"
+#include "base/os/os_thread.h"
+#include "compile/jit/compiler.h"
+
+enum {
+    THREADS_MAX = 16,
+    ROUNDS_MAX = 1001,
+    ROUNDS_FAR = 3,   // after these, candidates that are far slower leave
+    ROUNDS_SURE = 12  // the fewest rounds for a confidence interval
+};
+static const double FAR = 1.3;
+
+void tune_candidate_text(const TuneSearch *s, const TuneCandidate *c, char *text, size_t size) {
+    size_t used = 0;
+    text[0] = 0;
+    for (size_t k = 0; k < s->name_count && used < size; k++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s=%lld", k ? " " : "",
+                                 s->names[k]->name, (long long)c->values[k]);
+}
+
+const char *tune_end_name(TuneEnd end) {
+    switch (end) {
+    case TUNE_SEPARATED: return "separated";
+    case TUNE_EQUAL: return "equal";
+    case TUNE_TIME_OVER: return "budget";
+    case TUNE_INTERRUPTED: return "interrupted";
+    case TUNE_COUNTED: break;
+    }
+    return "counted";
+}
+
+// ---- Compiling, by several threads ----
+
+static void first_line(TuneSearch *s, TuneCandidate *c) {
+    const char *text = tilec_last_error(s->run->context), *end = strchr(text, '\n');
+    os_mutex_lock(s->lock);
+    c->failure = arena_text(s->run->cli->arena, text, end ? (size_t)(end - text) : strlen(text));
+    os_mutex_unlock(s->lock);
+    c->active = false;
+}
+
+// The state that all candidates share, and a thread's own copy of the settings.
+typedef struct TuneWorker {
+    TuneSearch *search;
+    tilec_spec_entry *all;
+    tilec_spec given;
+    const char *path;
+    Str text;
+} TuneWorker;
+
+static void compile_one(const TuneWorker *w, TuneCandidate *c) {
+    TuneSearch *s = w->search;
+    tilec_spec_entry *all = w->all;
+    tilec_spec spec = {w->given.count + s->name_count, all};
+    if (w->given.count) memcpy(all, w->given.entries, w->given.count * sizeof *all);
+    for (size_t k = 0; k < s->name_count; k++) {
+        Symbol name = s->names[k]->name;
+        tilec_spec_kind kind = frontend_is_option(name) ? TILEC_SPEC_OPTION : TILEC_SPEC_CONST;
+        all[w->given.count + k] = (tilec_spec_entry){kind, name, 0, c->values[k]};
+    }
+    if (tilec_kernel_from_source(s->run->context, s->run->device, w->path, w->text.text,
+                                 w->text.size, s->run->kernel->name, &spec, &c->kernel))
+        first_line(s, c);
+}
+
+static void compile_some(void *argument) {
+    TuneWorker *w = argument;
+    TuneSearch *s = w->search;
+    for (;;) {
+        size_t i = atomic_fetch_add(&s->next, 1);
+        if (i >= s->count) return;
+        progress_say(s->progress, "compiling %zu of %zu", i + 1, s->count);
+        compile_one(w, &s->candidates[i]);
+    }
+}
+
+static void compile_all(TuneSearch *s) {
+    OsThread *threads[THREADS_MAX] = {0};
+    TuneWorker workers[THREADS_MAX], w = {.search = s, .given = run_spec(s->run)};
+    w.text = run_source(s->run, &w.path);
+    unsigned n = os_cpu_count() < THREADS_MAX ? os_cpu_count() : THREADS_MAX;
+    for (unsigned i = 0; i < n; i++) {
+        workers[i] = w;
+        workers[i].all =
+            arena_new(s->run->cli->arena, tilec_spec_entry, w.given.count + s->name_count);
+    }
+    for (unsigned i = 1; i < n && i < s->count; i++)
+        threads[i] = os_thread_start("tilec-tune", compile_some, &workers[i]);
+    compile_some(&workers[0]);
+    for (unsigned i = 1; i < n; i++)
+        if (threads[i]) os_thread_join(threads[i]);
+}
+
+// ---- The budget ----
+
+static double since(uint64_t begin) { return (double)(os_time_ns() - begin) * 1e-9; }
+
+// Is it time to stop? `fewest`: the budget counts only once there is something to compare.
+static bool is_over(TuneSearch *s, uint64_t begin, bool fewest) {
+    if (os_interrupt_came(&s->interrupt)) {
+        s->end = TUNE_INTERRUPTED;
+        return true;
+    }
+    if (fewest || since(begin) < s->budget) return false;
+    s->end = TUNE_TIME_OVER;
+    return true;
+}
+
+static void leave_out(TuneSearch *s, size_t from) {
+    for (size_t i = from; i < s->count; i++) {
+        s->candidates[i].left_out = !s->candidates[i].failure;
+        s->candidates[i].active = false;
+    }
+}
+
+// ---- Medians ----
+
+static int compare_doubles(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// The ratios of two candidates' times in the rounds of both, sorted.
+static unsigned ratios_of(const TuneCandidate *c, const TuneCandidate *to, double *ratios) {
+    unsigned n = c->rounds < to->rounds ? c->rounds : to->rounds;
+    for (unsigned i = 0; i < n; i++) ratios[i] = c->times[i] / to->times[i];
+    qsort(ratios, n, sizeof *ratios, compare_doubles);
+    return n;
+}
+
+static double middle(const double *sorted, unsigned n) {
+    return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+}
+
+static double ratio_of(const TuneCandidate *c, const TuneCandidate *to) {
+    double ratios[ROUNDS_MAX];
+    unsigned n = ratios_of(c, to, ratios);
+    return n ? middle(ratios, n) : 1;
+}
+
+// The ranks of the 95 % confidence interval of a median.
+static unsigned low_rank(unsigned n) {
+    double rank = floor((n - 1.96 * sqrt(n)) / 2);
+    return rank > 0 ? (unsigned)rank : 0;
+}
+
+// ---- Rounds ----
+
+static TuneCandidate *first_active(const TuneSearch *s) {
+    for (size_t i = 0; i < s->count; i++)
+        if (s->candidates[i].active) return &s->candidates[i];
+    return NULL;
+}
+
+// The candidate that no other one beats in the rounds of both.
+static TuneCandidate *fastest(const TuneSearch *s, TuneCandidate *best) {
+    for (size_t tries = 0; tries < s->count; tries++) {
+        TuneCandidate *before = best;
+        for (size_t i = 0; i < s->count; i++) {
+            TuneCandidate *c = &s->candidates[i];
+            if (c->active && c != best && ratio_of(c, best) < 1) best = c;
+        }
+        if (best == before) break;
+    }
+    return best;
+}
+
+static double least(const TuneCandidate *c) {
+    double least = c->times[0];
+    for (unsigned i = 1; i < c->rounds; i++) least = fmin(least, c->times[i]);
+    return least;
+}
+
+static bool is_slower(const TuneCandidate *c, const TuneCandidate *best) {
+    double ratios[ROUNDS_MAX], least_ratio = least(c) / least(best);
+    unsigned n = ratios_of(c, best, ratios);
+    if (n >= ROUNDS_FAR && least_ratio > FAR && middle(ratios, n) > FAR) return true;
+    return n >= ROUNDS_SURE && ratios[low_rank(n)] > 1 && least_ratio > 1;
+}
+
+// Is the interval within TUNE_SAME of 1?
+static bool is_equal(const TuneCandidate *c, const TuneCandidate *best) {
+    double ratios[ROUNDS_MAX];
+    unsigned n = ratios_of(c, best, ratios), low = low_rank(n);
+    return n > ROUNDS_SURE && ratios[low] > 1 - TUNE_SAME && ratios[n - 1 - low] < 1 + TUNE_SAME;
+}
+
+static size_t divisor(size_t a, size_t b) { return b ? divisor(b, a % b) : a; }
+
+// Each round has another order, so that no candidate meets the turns of other work every time. All
+// candidates are reached, because the step and their number have no common divisor.
+static size_t step_of(size_t count, unsigned round) {
+    size_t step = 1 + round * 7 % count;
+    while (divisor(step, count) != 1) step++;
+    return step;
+}
+
+static void make_room(const TuneSearch *s, TuneCandidate *c) {
+    enum { FIRST = 16 };
+    if (s->rounds < c->room) return;
+    unsigned room = c->room ? 2 * c->room : FIRST;
+    double *times = arena_new(s->run->cli->arena, double, room);
+    if (c->room) memcpy(times, c->times, c->room * sizeof *times);
+    c->times = times;
+    c->room = room;
+}
+
+// One sample of each candidate; false: stopped within the round, which does not count.
+static bool play_round(TuneSearch *s, uint64_t begin) {
+    bool few = s->rounds < ROUNDS_FAR;
+    size_t offset = (size_t)(os_time_ns() % s->count), step = step_of(s->count, s->rounds);
+    for (size_t k = 0; k < s->count; k++) {
+        TuneCandidate *c = &s->candidates[(offset + k * step) % s->count];
+        if (!c->active) continue;
+        if (is_over(s, begin, few)) return false;
+        make_room(s, c);
+        if (measure_steady(s->run, c->kernel, c->repeats, &c->times[s->rounds])) first_line(s, c);
+    }
+    s->rounds++;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->candidates[i].active) s->candidates[i].rounds = s->rounds;
+    return true;
+}
+
+static void say_round(const TuneSearch *s, uint64_t begin) {
+    size_t active = 0;
+    for (size_t i = 0; i < s->count; i++) active += s->candidates[i].active;
+    double left = s->budget - since(begin);
+    progress_say(s->progress, "measuring, round %u: %zu of %zu left, at most %.0f s more",
+                 s->rounds + 1, active, s->count, left > 0 ? left : 0);
+}
+
+// After a round: who leaves? True: the search has its answer.
+static bool judge(TuneSearch *s, const TuneCandidate *best) {
+    size_t rivals = 0, equal = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        TuneCandidate *c = &s->candidates[i];
+        if (!c->active || c == best) continue;
+        c->active = !is_slower(c, best);
+        rivals += c->active;
+        equal += c->active && is_equal(c, best);
+    }
+    s->end = rivals ? TUNE_EQUAL : TUNE_SEPARATED;
+    return rivals == equal;
+}
+
+static TuneCandidate *play(TuneSearch *s, uint64_t begin) {
+    TuneCandidate *best = first_active(s);
+    while (best && s->rounds < ROUNDS_MAX) {
+        say_round(s, begin);
+        if (!play_round(s, begin)) break;
+        if (!best->active) best = first_active(s);  // it failed
+        if (best) best = fastest(s, best);
+        if (best && judge(s, best)) return best;
+        s->end = TUNE_TIME_OVER;
+    }
+    return best && best->rounds ? best : NULL;
+}
+
+// The first launches compile what is missing, and tell how many launches a sample has.
+static void calibrate_all(TuneSearch *s, uint64_t begin) {
+    for (size_t i = 0; i < s->count; i++) {
+        TuneCandidate *c = &s->candidates[i];
+        char text[200];
+        if (c->failure) continue;
+        if (is_over(s, begin, !first_active(s))) {
+            leave_out(s, i);
+            return;
+        }
+        tune_candidate_text(s, c, text, sizeof text);
+        progress_say(s->progress, "trying %zu of %zu: %s", i + 1, s->count, text);
+        c->active = true;
+        if (measure_calibrate(s->run, c->kernel, &c->repeats, &c->seconds)) first_line(s, c);
+    }
+}
+
+// Stopped before the first round ended: the first launches are all that is known.
+static TuneCandidate *first_guess(const TuneSearch *s) {
+    TuneCandidate *best = NULL;
+    for (size_t i = 0; i < s->count; i++) {
+        TuneCandidate *c = &s->candidates[i];
+        if (c->active && (!best || c->seconds < best->seconds)) best = c;
+    }
+    for (size_t i = 0; best && i < s->count; i++)
+        s->candidates[i].ratio = s->candidates[i].seconds / best->seconds;
+    return best;
+}
+
+static void fill_in(const TuneSearch *s, const TuneCandidate *best) {
+    for (size_t i = 0; best && i < s->count; i++) {
+        TuneCandidate *c = &s->candidates[i];
+        double sorted[ROUNDS_MAX];
+        if (c->failure || c->left_out) continue;
+        if (!c->rounds) {
+            c->left_out = true;
+            continue;
+        }
+        c->ratio = ratio_of(c, best);
+        memcpy(sorted, c->times, c->rounds * sizeof *sorted);
+        qsort(sorted, c->rounds, sizeof *sorted, compare_doubles);
+        c->seconds = middle(sorted, c->rounds);
+        c->spread = (sorted[c->rounds * 3 / 4] - sorted[c->rounds / 4]) / 2 / (c->seconds + 1e-12);
+    }
+}
+
+// ---- Counting, on a simulated device ----
+
+// Rough weights: the parts of a launch that compete for a multiprocessor, in warps' issue slots. A
+// sector takes the memory as long as four of them, a product of matrices its unit as long as eight.
+static double cost_of(const SimTally *t) {
+    return (double)t->instructions + 4 * (double)t->sectors + (double)t->wavefronts +
+           8 * (double)t->matrix;
+}
+
+static TuneCandidate *count_all(TuneSearch *s, uint64_t begin) {
+    TuneCandidate *best = NULL;
+    s->end = TUNE_COUNTED;
+    for (size_t i = 0; i < s->count; i++) {
+        TuneCandidate *c = &s->candidates[i];
+        SimTally tally = {0};
+        if (c->failure) continue;
+        if (is_over(s, begin, !best)) {
+            leave_out(s, i);
+            break;
+        }
+        progress_say(s->progress, "counting %zu of %zu", i + 1, s->count);
+        sim_device_tally(s->run->device, &tally);
+        tilec_status failed = run_launch(s->run, c->kernel);
+        sim_device_tally(s->run->device, NULL);
+        if (failed) first_line(s, c);
+        c->cost = cost_of(&tally);
+        if (!failed && (!best || c->cost < best->cost)) best = c;
+    }
+    for (size_t i = 0; best && i < s->count; i++)
+        s->candidates[i].ratio = s->candidates[i].cost / best->cost;
+    return best;
+}
+
+// ---- All of it ----
+
+TuneCandidate *tune_search(TuneSearch *s) {
+    s->progress = progress_begin(s->run->cli, "compiling %zu candidates", s->count);
+    compile_all(s);
+    os_interrupt_begin(&s->interrupt);
+    uint64_t begin = os_time_ns();
+    TuneCandidate *best;
+    if (s->run->device->api->simulated) {
+        best = count_all(s, begin);
+    } else {
+        calibrate_all(s, begin);
+        best = play(s, begin);
+        if (best)
+            fill_in(s, best);
+        else
+            best = first_guess(s);
+    }
+    s->seconds = since(begin);
+    os_interrupt_end(&s->interrupt);
+    progress_end(s->progress);
+    return best;
+}
+
+void tune_search_end(TuneSearch *s) {
+    for (size_t i = 0; i < s->count && s->candidates; i++)
+        tilec_kernel_destroy(s->candidates[i].kernel);
+    s->candidates = NULL;
+    s->count = 0;
+}
