@@ -49,7 +49,7 @@ tilec_status at_once_move(tilec_device *device, void *stream, const RtMove *move
     return TILEC_OK;
 }
 
-static RtReport words(const char *format, ...) {
+__attribute__((format(printf, 1, 2))) static RtReport words(const char *format, ...) {
     va_list args;
     va_start(args, format);
     RtReport r = rt_report_text(format, args);

@@ -12,7 +12,7 @@ static tilec_context *context;
 
 static int set_up(void **state) {
     (void)state;
-    return tilec_context_create(NULL, &context);
+    return (int)tilec_context_create(NULL, &context);
 }
 
 static int tear_down(void **state) {

@@ -152,6 +152,57 @@ static void test_comments_are_described(void **state) {
     arena_destroy(w.arena);
 }
 
+// ---- Plain texts
+
+static const char plain_text[] =
+    "const A = 2;\nconst B = A + 1;\nconst C = 9;\n"
+    "fn f(x) { return x * B; }\nfn g(x) { return f(x); }\nfn h(x) { return x; }\n"
+    "kernel k(f32 x[N], const W = 4) grid(1) { x[0 +: W] = g(x[0 +: W]); }\n"
+    "tune k { W: 4, 8; }\nkernel other(f32 x[N]) grid(1) { x[0] = 1.0; }\n";
+
+static bool same_plain(const char *a, const char *b) {
+    World w = load("k.tile", a, true), v = load("k.tile", b, true);
+    bool same = str_equal(frontend_plain(&w.file->kernels[0], w.arena),
+                          frontend_plain(&v.file->kernels[0], v.arena));
+    arena_destroy(w.arena);
+    arena_destroy(v.arena);
+    return same;
+}
+
+static const char *replaced(Arena *arena, const char *from, const char *to) {
+    const char *at = strstr(plain_text, from);
+    assert_non_null(at);
+    return arena_printf(arena, "%.*s%s%s", (int)(at - plain_text), plain_text, to,
+                        at + strlen(from));
+}
+
+// Functions and consts that the kernel uses count, through others, too; nothing else does.
+static void test_plain_texts(void **state) {
+    (void)state;
+    static const struct {
+        const char *from, *to;
+        bool same;
+    } rows[] = {
+        {"kernel k", "// a word\nkernel   k", true},
+        {"grid(1) { x[0 +: W]", "grid(1)\n{ /* a word */\n x[0 +: W]", true},
+        {"return x; }", "return x + 1; }", true},
+        {"C = 9", "C = 10", true},
+        {"W: 4, 8", "W: 8, 4", true},
+        {"= 1.0", "= 2.0", true},
+        {"A = 2", "A = 3", false},
+        {"B = A + 1", "B = 1 + A", false},
+        {"x * B", "B * x", false},
+        {"return f(x)", "return f(x + 0)", false},
+        {"W = 4", "W = 8", false},
+        {"grid(1) { x[0 +: W]", "grid(2) { x[0 +: W]", false},
+    };
+    Arena *arena = arena_create();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (same_plain(plain_text, replaced(arena, rows[i].from, rows[i].to)) != rows[i].same)
+            fail_msg("'%s' as '%s'", rows[i].from, rows[i].to);
+    arena_destroy(arena);
+}
+
 // ---- Types from arguments
 
 static void test_types_come_from_arguments(void **state) {
@@ -179,6 +230,7 @@ int main(void) {
         cmocka_unit_test(test_kernels_are_described),
         cmocka_unit_test(test_views_are_described),
         cmocka_unit_test(test_comments_are_described),
+        cmocka_unit_test(test_plain_texts),
         cmocka_unit_test(test_types_come_from_arguments),
     };
     return cmocka_run_group_tests_name("frontend/frontend", tests, NULL, NULL);

@@ -22,7 +22,8 @@ typedef struct Session {
     tilec_stream *stream;
     tilec_event *begin, *end;
     tilec_kernel *copy, *generic, *speaks, *fails;
-    tilec_buffer buffer, other;
+    tilec_buffer buffer, other, temporary;
+    void *pinned;
     float x[COUNT], y[COUNT];
 } Session;
 
@@ -84,6 +85,45 @@ static tilec_status make_other(Session *s) {
 static tilec_status write_buffer(Session *s) {
     for (int i = 0; i < COUNT; i++) s->x[i] = (float)i;
     return tilec_buffer_write(s->device, s->stream, s->buffer, 0, s->x, sizeof s->x);
+}
+
+static tilec_status describe(Session *s) {
+    tilec_device_info info = {.size = sizeof info};
+    uint32_t count = 0;
+    tilec_status status = tilec_device_describe(s->device, &info);
+    return status ? status : tilec_device_count(s->context, "cpu", &count);
+}
+
+static tilec_status make_pinned(Session *s) {
+    return tilec_host_alloc(s->device, sizeof s->x, &s->pinned);
+}
+
+static tilec_status make_temporary(Session *s) {
+    return tilec_buffer_create_async(s->device, s->stream, sizeof s->x, &s->temporary);
+}
+
+// Done again from its beginning, it has the same result.
+static tilec_status move_async(Session *s) {
+    const float one = 1;
+    float *back = s->pinned;
+    for (int i = 0; i < COUNT; i++) s->y[i] = (float)(10 * i);
+    tilec_status status =
+        tilec_buffer_write_async(s->device, s->stream, s->temporary, 0, s->y, sizeof s->y);
+    if (!status)
+        status = tilec_buffer_fill(s->device, s->stream, s->temporary, 0, &one, sizeof one, 8);
+    if (!status)
+        status = tilec_buffer_copy(s->device, s->stream, s->other, 0, s->temporary, 0, sizeof s->y);
+    if (!status)
+        status = tilec_buffer_read_async(s->device, s->stream, s->other, 0, back, sizeof s->y);
+    if (!status) status = tilec_stream_synchronize(s->stream);
+    for (int i = 0; !status && i < COUNT; i++) assert_true(back[i] == (i < 2 ? 1 : s->y[i]));
+    return status;
+}
+
+static tilec_status end_temporary(Session *s) {
+    tilec_status status = tilec_buffer_destroy_async(s->device, s->stream, s->temporary);
+    if (!status) status = tilec_host_free(s->device, s->pinned);
+    return status ? status : tilec_pool_trim(s->device, 0);
 }
 
 static tilec_status make_kernel(Session *s, const char *text, tilec_kernel **kernel) {
@@ -219,6 +259,11 @@ static const struct Step {
     {"make_buffer", make_buffer, TILEC_OK, ANY},
     {"make_other", make_other, TILEC_OK, ANY},
     {"write_buffer", write_buffer, TILEC_OK, ANY},
+    {"describe", describe, TILEC_OK, ANY},
+    {"make_pinned", make_pinned, TILEC_OK, ANY},
+    {"make_temporary", make_temporary, TILEC_OK, ANY},
+    {"move_async", move_async, TILEC_OK, ANY},
+    {"end_temporary", end_temporary, TILEC_OK, ANY},
     {"make_wrong", make_wrong, TILEC_INVALID_SOURCE, ANY},
     {"make_missing", make_missing, TILEC_IO, ANY},
     {"make_copy", make_copy, TILEC_OK, ANY},
