@@ -178,11 +178,11 @@ static double least(const TuneCandidate *c) {
     return least;
 }
 
-static bool is_slower(const TuneCandidate *c, const TuneCandidate *best) {
+static bool is_slower(const TuneCandidate *c, const TuneCandidate *best, bool early) {
     double ratios[ROUNDS_MAX], least_ratio = least(c) / least(best);
     unsigned n = ratios_of(c, best, ratios);
     if (n >= ROUNDS_FAR && least_ratio > FAR && middle(ratios, n) > FAR) return true;
-    return n >= ROUNDS_SURE && ratios[low_rank(n)] > 1 && least_ratio > 1;
+    return !early && n >= ROUNDS_SURE && ratios[low_rank(n)] > 1 && least_ratio > 1;
 }
 
 // Is the interval within TUNE_SAME of 1?
@@ -237,15 +237,18 @@ static void say_round(const TuneSearch *s, uint64_t begin) {
                  s->rounds + 1, active, s->count, left > 0 ? left : 0);
 }
 
-// After a round: who leaves? True: the search has its answer.
-static bool judge(TuneSearch *s, const TuneCandidate *best) {
+// After a round: who leaves? True: the search has its answer. Other work of the machine comes and
+// goes in tenths of a second, so a tenth of the budget must have passed before a small difference
+// counts.
+static bool judge(TuneSearch *s, const TuneCandidate *best, uint64_t begin) {
     size_t rivals = 0, equal = 0;
+    bool early = since(begin) < s->budget / 10;
     for (size_t i = 0; i < s->count; i++) {
         TuneCandidate *c = &s->candidates[i];
         if (!c->active || c == best) continue;
-        c->active = !is_slower(c, best);
+        c->active = !is_slower(c, best, early);
         rivals += c->active;
-        equal += c->active && is_equal(c, best);
+        equal += c->active && !early && is_equal(c, best);
     }
     s->end = rivals ? TUNE_EQUAL : TUNE_SEPARATED;
     return rivals == equal;
@@ -258,7 +261,7 @@ static TuneCandidate *play(TuneSearch *s, uint64_t begin) {
         if (!play_round(s, begin)) break;
         if (!best->active) best = first_active(s);  // it failed
         if (best) best = fastest(s, best);
-        if (best && judge(s, best)) return best;
+        if (best && judge(s, best, begin)) return best;
         s->end = TUNE_TIME_OVER;
     }
     return best && best->rounds ? best : NULL;
