@@ -1,5 +1,5 @@
 // The public API on a device of this machine, as a host program uses it: streams, events, copies,
-// prints, asserts, threads, captured graphs, faults, arrays beyond 4 GiB.
+// asynchronous ones, pools, prints, asserts, threads, captured graphs, faults, arrays beyond 4 GiB.
 //
 //     test_device [--device NAME]        default: cpu
 //
@@ -50,6 +50,13 @@ static const char source[] =
     "}\n"
     "kernel wild(*f32 p) grid(1) {\n"
     "    store(p + i64(1) * 1099511627776, 1.0);\n"
+    "}\n"
+    "kernel shares(f32 x[N], f32 y[N], const B = 256) grid(min(units(), cdiv(N, B))) {\n"
+    "    for k in program(0) .. cdiv(N, B) step programs(0)\n"
+    "        y[k * B +: B] = x[k * B +: B] + 1.0;\n"
+    "}\n"
+    "kernel counts(i32 y[1]) grid(units()) {\n"
+    "    if program(0) == 0 { y[0] = i32(programs(0)); }\n"
     "}\n"
     "kernel last(u8 x[N], u8 value) grid(1) {\n"
     "    x[N - 1] = value;\n"
@@ -538,6 +545,90 @@ static void programs_form_clusters(void **state) {
 
 // ---- all ----------------------------------------------------------------------------------------
 
+// ---- asynchronous copies, fills, the pool -------------------------------------------------------
+
+typedef struct Moved {
+    tilec_stream *stream;
+    tilec_buffer a, b;
+    unsigned char *from, *to;
+    size_t size;
+} Moved;
+
+// There and back while the stream is busy: pages and pinned memory, more than any stage holds.
+static void move_back(Fixture *f, Moved *m, tilec_kernel *slow, tilec_buffer busy) {
+    memset(m->to, 0, m->size);
+    OK(tilec_launch(slow, m->stream,
+                    TILEC_ARGS(tilec_buffer_view1(TILEC_F32, busy, N), is_gpu() ? 100000 : 10)));
+    OK(tilec_buffer_write_async(f->device, m->stream, m->a, 0, m->from, m->size));
+    OK(tilec_buffer_copy(f->device, m->stream, m->b, 0, m->a, 0, m->size));
+    OK(tilec_buffer_read_async(f->device, m->stream, m->b, 0, m->to, m->size));
+    OK(tilec_stream_synchronize(m->stream));
+    assert_memory_equal(m->from, m->to, m->size);
+}
+
+static void fill_with_units(Fixture *f, Moved *m) {
+    static const unsigned char pattern[] = {1, 2, 3, 4, 5, 6, 7, 8};
+    enum { SIZE = 4096 };
+    for (size_t unit = 1; unit <= 8; unit *= 2) {
+        OK(tilec_buffer_fill(f->device, m->stream, m->a, 16, pattern, unit, SIZE));
+        OK(tilec_buffer_read(f->device, m->stream, m->a, 0, m->to, SIZE + 32));
+        for (size_t i = 0; i < SIZE; i++) assert_int_equal(m->to[16 + i], pattern[i % unit]);
+        assert_memory_equal(m->to, m->from, 16);
+        assert_memory_equal(m->to + 16 + SIZE, m->from + 16 + SIZE, 16);
+    }
+}
+
+static void copies_need_no_wait(void **state) {
+    Fixture *f = *state;
+    Moved m = {.size = is_gpu() ? 50000001 : 100001};
+    tilec_buffer busy = buffer(f, N * 4);
+    tilec_kernel *slow = kernel(f, "slow");
+    void *pinned[2];
+    OK(tilec_stream_create(f->device, &m.stream));
+    OK(tilec_buffer_create_async(f->device, m.stream, m.size, &m.a));
+    OK(tilec_buffer_create_async(f->device, m.stream, m.size, &m.b));
+    OK(tilec_buffer_fill(f->device, m.stream, busy, 0, "", 1, N * 4));
+    unsigned char *from = m.from = malloc(m.size), *to = m.to = malloc(m.size);
+    assert_true(from && to);
+    for (size_t i = 0; i < m.size; i++) from[i] = (unsigned char)(i * 7 + i / 251);
+    move_back(f, &m, slow, busy);
+    fill_with_units(f, &m);
+    for (int i = 0; i < 2; i++) OK(tilec_host_alloc(f->device, m.size, &pinned[i]));
+    m.from = memcpy(pinned[0], from, m.size), m.to = pinned[1];
+    move_back(f, &m, slow, busy);
+    OK(tilec_buffer_destroy_async(f->device, m.stream, m.a));
+    OK(tilec_buffer_create_async(f->device, m.stream, m.size, &m.a));
+    move_back(f, &m, slow, busy);
+    for (int i = 0; i < 2; i++) OK(tilec_host_free(f->device, pinned[i]));
+    free(from);
+    free(to);
+}
+
+// A persistent kernel, and what its grid is made of.
+static void grids_ask_the_device(void **state) {
+    Fixture *f = *state;
+    tilec_device_info info = {.size = sizeof info};
+    tilec_buffer x = buffer(f, N * 4), y = buffer(f, N * 4), count = buffer(f, 4);
+    const float one = 1;
+    float *found = malloc(N * sizeof *found);
+    int32_t programs = 0;
+    OK(tilec_device_describe(f->device, &info));
+    OK(tilec_buffer_fill(f->device, NULL, x, 0, &one, sizeof one, N * 4));
+    OK(tilec_launch(
+        kernel(f, "shares"), NULL,
+        TILEC_ARGS(tilec_buffer_view1(TILEC_F32, x, N), tilec_buffer_view1(TILEC_F32, y, N))));
+    OK(tilec_launch(kernel(f, "counts"), NULL,
+                    TILEC_ARGS(tilec_buffer_view1(TILEC_I32, count, 1))));
+    OK(tilec_buffer_read(f->device, NULL, y, 0, found, N * 4));
+    OK(tilec_buffer_read(f->device, NULL, count, 0, &programs, 4));
+    for (int i = 0; i < N; i++) assert_true(found[i] == 2);
+    print_message("%s (%s, %s, %s): %u multiprocessors, %d programs at once\n", info.name,
+                  info.target, info.driver, info.bus, info.multiprocessors, programs);
+    assert_true(info.multiprocessors > 0 && programs >= (int32_t)info.multiprocessors);
+    assert_int_equal(programs % (int32_t)info.multiprocessors, 0);
+    free(found);
+}
+
 int main(int argc, char **argv) {
     bool faults = false;
     program = argv[0];
@@ -566,6 +657,8 @@ int main(int argc, char **argv) {
         TEST(functions_take_device_pointers),
         TEST(programs_use_much_shared_memory),
         TEST(programs_form_clusters),
+        TEST(copies_need_no_wait),
+        TEST(grids_ask_the_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
