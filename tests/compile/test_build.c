@@ -231,6 +231,37 @@ static void libraries_live_beside_each_other(void **state) {
     made_free(b);
 }
 
+// The grid of a built kernel, too, asks the device that runs it.
+static void grids_ask_the_device(void **state) {
+    World *w = *state;
+    if (!codegen_built()) return;
+    MadeLibrary *m = made_library("counts", "sm_80,gfx90a");
+    made_source(m, write_source(w, "counts.tile",
+                                "kernel counts(i64 y[N]) grid(min(units(), N)) {\n"
+                                "    y[program(0)] = programs(0);\n}\n"));
+    made_function(m, "counts");
+    made_build(m);
+    static const char *const devices[] = {"sim:sm_80", "sim:gfx90a"};
+    for (int i = 0; i < 2; i++) {
+        tilec_device *device = open_device(w, devices[i]);
+        tilec_device_info info = {.size = sizeof info};
+        tilec_kernel *k = NULL;
+        tilec_buffer y;
+        int64_t found[8] = {0};
+        assert_int_equal(tilec_device_describe(device, &info), TILEC_OK);
+        assert_int_equal(tilec_library_kernel(load(w, device, &m->data), "counts", &k), TILEC_OK);
+        assert_int_equal(tilec_buffer_create(device, sizeof found, &y), TILEC_OK);
+        assert_int_equal(tilec_buffer_write(device, NULL, y, 0, found, sizeof found), TILEC_OK);
+        assert_int_equal(tilec_launch(k, NULL, TILEC_ARGS(tilec_buffer_view1(TILEC_I64, y, 8))),
+                         TILEC_OK);
+        assert_int_equal(tilec_buffer_read(device, NULL, y, 0, found, sizeof found), TILEC_OK);
+        for (uint32_t p = 0; p < 8; p++)
+            assert_int_equal(found[p], p < info.multiprocessors ? info.multiprocessors : 0);
+        tilec_device_close(device);
+    }
+    made_free(m);
+}
+
 static void a_place_is_taken_again(void **state) {
     World *w = *state;
     if (!codegen_built()) return;
@@ -401,6 +432,7 @@ int main(void) {
         BUILD_TEST(objects_have_names_of_their_own),
         BUILD_TEST(errors_are_all_reported),
         BUILD_TEST(libraries_live_beside_each_other),
+        BUILD_TEST(grids_ask_the_device),
         BUILD_TEST(a_place_is_taken_again),
         BUILD_TEST(many_kernels),
         BUILD_TEST(wrong_uses_are_told),
