@@ -261,7 +261,10 @@ static uint32_t holds_of(tilec_stream *stream, int change) {
 
 static void let_go(tilec_stream *stream) {
     if (holds_of(stream, -1)) return;
-    stream->device->api->stream_destroy(stream->device, stream->state);
+    tilec_device *device = stream->device;
+    device->api->stream_destroy(device, stream->state);
+    // A foreign one may be destroyed without a wait for its work.
+    rt_pool_forget(device, stream, !stream->foreign);
     recover_free(stream);
 }
 
@@ -274,10 +277,8 @@ void tilec_stream_destroy(tilec_stream *stream) {
     tilec_device *device = stream->device;
     rt_disown(device->context, &stream->owned);
     if (device->first == stream) device->first = NULL;
-    bool foreign = stream->foreign;  // it may be destroyed without a wait for its work
     if (holds_of(stream, 0) > 1) (void)device->api->stream_synchronize(device, stream->state);
     let_go(stream);
-    rt_pool_forget(device, stream, !foreign);
 }
 
 tilec_status tilec_stream_synchronize(tilec_stream *stream) {
