@@ -419,6 +419,7 @@ static DiagCode code_of(SimFindingKind kind) {
     case SIM_FINDING_ALIGNMENT: return DIAG_BOUNDS;
     case SIM_FINDING_RACE:
     case SIM_FINDING_PROXY:
+    case SIM_FINDING_INIT:
     case SIM_FINDING_FLIGHT:
     case SIM_FINDING_FENCE: return DIAG_RACE;
     case SIM_FINDING_POISON:

@@ -14,16 +14,17 @@
 #include "base/vec.h"
 #include "sim/machine/observer.h"
 
-#define SIM_FINDINGS(X)                                                                        \
-    X(BOUNDS, "out-of-bounds", true)       /* an access outside every allocation */            \
-    X(ALIGNMENT, "misaligned", true)       /* an address that is not a multiple of the size */ \
-    X(POISON, "uninitialized", true)       /* an unwritten value decides something */          \
-    X(RACE, "race", true)                  /* two unordered accesses to one place */           \
-    X(FENCE, "missing-fence", true)        /* a fence is missing between two accesses */       \
-    X(PROXY, "missing-proxy-fence", true)  /* two proxies access one place without a fence */  \
-    X(FLIGHT, "in-flight", true)           /* a register that a product in flight uses */      \
-    X(DIVERGED, "divergent-barrier", true) /* a barrier that not all lanes reach */            \
-    X(UNCOALESCED, "uncoalesced", false)   /* more sectors than the bytes need */              \
+#define SIM_FINDINGS(X)                                                                          \
+    X(BOUNDS, "out-of-bounds", true)       /* an access outside every allocation */              \
+    X(ALIGNMENT, "misaligned", true)       /* an address that is not a multiple of the size */   \
+    X(POISON, "uninitialized", true)       /* an unwritten value decides something */            \
+    X(RACE, "race", true)                  /* two unordered accesses to one place */             \
+    X(FENCE, "missing-fence", true)        /* a fence is missing between two accesses */         \
+    X(PROXY, "missing-proxy-fence", true)  /* two proxies access one place without a fence */    \
+    X(INIT, "missing-init-fence", true)    /* an mbarrier's init is not fenced from such uses */ \
+    X(FLIGHT, "in-flight", true)           /* a register that a product in flight uses */        \
+    X(DIVERGED, "divergent-barrier", true) /* a barrier that not all lanes reach */              \
+    X(UNCOALESCED, "uncoalesced", false)   /* more sectors than the bytes need */                \
     X(CONFLICT, "bank-conflict", false)    /* more wavefronts than the bytes need */
 typedef enum SimFindingKind {
 #define SIM_FINDING(name, slug, error) SIM_FINDING_##name,

@@ -190,16 +190,17 @@ void order_fence(Order *o, uint32_t w, SimScope scope) {
     order_tick(o, w);
 }
 
-// Only the warp's own accesses are fenced: the manual's examples let each writer fence.
+// All that the warp knows is fenced: a proxy fence may stand anywhere on the way from one access to
+// the other (PTX ISA, "Causality order").
 void order_proxy_fence(Order *o, uint32_t w, bool shared, bool global) {
     OrderClocks *now = &o->now[w];
-    if (shared) now->shared[w] = now->strict[w];
-    if (global) now->global[w] = now->strict[w];
+    if (shared) join(o, now->shared, now->strict);
+    if (global) join(o, now->global, now->strict);
     order_init_fence(o, w);
 }
 
 void order_init_fence(Order *o, uint32_t w) {
-    o->now[w].inited[w] = o->now[w].strict[w];
+    join(o, o->now[w].inited, o->now[w].strict);
     order_tick(o, w);
 }
 

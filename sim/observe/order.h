@@ -5,13 +5,14 @@
 // every operation that can publish the warp's accesses. A barrier joins the clocks of the warps
 // that arrived, as they were then, and gives the result to those that waited. Releases and
 // acquires, and fences with relaxed accesses, order through state stored at their address: the
-// clocks of the running cluster, and those of earlier clusters. Next to each clock there is a loose
+// clocks of the running cluster, and those of earlier ones. Next to each clock there is a loose
 // clock, computed as if every strong access were a release and an acquire. If only the loose clock
-// has seen an access, a fence is missing. Two more clocks hold the accesses that are known with a
-// proxy fence, or a fence for mbarriers, of the accessing warp on the way: accesses of the async
-// proxy may rely on those only. A copy that lands at an mbarrier is an event of an agent of that
-// mbarrier, which has a place in the clocks. Invariants: clusters run one after another; all warps
-// of a cluster share their knowledge of others. Ownership: the arena given.
+// has seen an access, a fence is missing. More clocks hold the accesses that are known with a proxy
+// fence, or a fence for mbarriers, on the way: accesses of the async proxy may rely on those only.
+// A copy that lands at an mbarrier is an event of an agent of that mbarrier, which has a place in
+// the clocks.
+// Invariants: clusters run one after another; all warps of a cluster share what they know of
+// others. Ownership: the arena given.
 //
 //     order_begin_cluster(o, block);
 //     if (!order_saw(o, who, (Moment){block, clock, other})) …

@@ -71,13 +71,14 @@ void race_found(Races *r, const RaceTouch *t, uint32_t cell, const char *what, M
 }
 
 static bool tell_proxy(Races *r, const RaceTouch *t, uint32_t cell, const char *what, Moment other,
-                       uint32_t lane, const char *fence_name) {
+                       uint32_t lane, bool init) {
     const SimAccess *a = t->access;
     Meeting m = meeting(r, t, cell, other, lane);
-    sim_findings_add(r->findings, SIM_FINDING_PROXY, &a->at,
-                     "'%s' of %s at %s, and %s of %s before it: no %s of that one is between them "
+    sim_findings_add(r->findings, init ? SIM_FINDING_INIT : SIM_FINDING_PROXY, &a->at,
+                     "'%s' of %s at %s, and %s of %s before it: no %s is between them "
                      "(%s)",
-                     a->at.instr->name, m.mine, m.place, what, m.other, fence_name, m.where);
+                     a->at.instr->name, m.mine, m.place, what, m.other,
+                     init ? "fence.mbarrier_init" : "fence.proxy.async", m.where);
     return false;
 }
 
@@ -85,11 +86,11 @@ bool race_check_proxy(Races *r, const RaceTouch *t, uint32_t cell, const char *w
                       uint32_t lane) {
     bool global = t->access->space == SIM_SPACE_GLOBAL;
     if (!t->async || order_saw_proxied(r->order, t->who, other, global)) return true;
-    return tell_proxy(r, t, cell, what, other, lane, "fence.proxy.async");
+    return tell_proxy(r, t, cell, what, other, lane, false);
 }
 
 bool race_check_init(Races *r, const RaceTouch *t, uint32_t cell, Moment m, uint32_t lane) {
     bool local = t->access->owner == t->access->at.rank && !t->async;
     if (local || order_saw_inited(r->order, t->who, m)) return true;
-    return tell_proxy(r, t, cell, "the init", m, lane, "fence.mbarrier_init");
+    return tell_proxy(r, t, cell, "the init", m, lane, true);
 }

@@ -66,7 +66,7 @@ static const WarpControl controls[] = {
      WORDS "setp.eq.u32 %p1, %r20, 1; @%p1 bra L;" MEET "\nL:", SIM_FINDING_KINDS,
      "no mbarrier was initialised", 32, 2, 2},
     // mbarriers of the cluster.
-    {ARRIVALS("2", "", MEET), ARRIVALS("2", INIT_FENCE, MEET), SIM_FINDING_PROXY,
+    {ARRIVALS("2", "", MEET), ARRIVALS("2", INIT_FENCE, MEET), SIM_FINDING_INIT,
      "no fence.mbarrier_init", 32, 2, 2},
     {ARRIVALS("1", INIT_FENCE, MEET), ARRIVALS("2", INIT_FENCE, MEET), SIM_FINDING_KINDS,
      "1 of 1 arrivals and 0 bytes are missing", 32, 2, 2},

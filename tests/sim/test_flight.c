@@ -49,8 +49,10 @@ static const WarpControl controls[] = {
     // Generic writes that the async proxy reads.
     {TILE FILL BARRIER FENCE PRODUCT COMMIT WAIT OUT, READY FENCE PRODUCT COMMIT WAIT OUT,
      SIM_FINDING_PROXY, "no fence.proxy.async", 128, 1, 1},
-    {TILE FILL BARRIER PROXY FENCE PRODUCT COMMIT WAIT OUT, READY FENCE PRODUCT COMMIT WAIT OUT,
-     SIM_FINDING_PROXY, "a write of thread", 128, 1, 1},
+    // The reader may fence, after the barrier, but only for itself.
+    {TILE FILL BARRIER ONE_WARP("2", "@!%p1 bra L;") PROXY "\nL:" FENCE PRODUCT COMMIT WAIT OUT,
+     TILE FILL BARRIER PROXY FENCE PRODUCT COMMIT WAIT OUT, SIM_FINDING_PROXY, "a write of thread",
+     128, 1, 1},
     {TILE FILL PROXY FENCE PRODUCT COMMIT WAIT OUT, READY FENCE PRODUCT COMMIT WAIT OUT,
      SIM_FINDING_RACE, "nothing orders them", 128, 1, 1},
     {COPY(BARRIER), COPY(PROXY BARRIER), SIM_FINDING_PROXY, "no fence.proxy.async", 128, 1, 1},

@@ -65,7 +65,7 @@ static const WarpControl controls[] = {
      "no mbarrier was initialised at byte", 32, 1, 1},
     {PLACE SOURCE FENCE "@%p0 mbarrier.init.shared.b64 [bar], 1;" MEET EXPECT("512")
          LOAD WAIT("W", "0") GET,
-     PLACE SOURCE BAR FENCE MEET EXPECT("512") LOAD WAIT("W", "0") GET, SIM_FINDING_PROXY,
+     PLACE SOURCE BAR FENCE MEET EXPECT("512") LOAD WAIT("W", "0") GET, SIM_FINDING_INIT,
      "no fence.mbarrier_init", 32, 1, 1},
     // Sizes and addresses.
     {READY EXPECT("500") LOAD_TO("sm", "500", "bar") WAIT("W", "0"),

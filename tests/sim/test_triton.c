@@ -54,10 +54,6 @@ static bool run_code(Arena *arena, Str code, const char *kernel, const Processor
         print_message("left out: %s, %s: no libtilec_llvm here\n", kernel, p->name);
         return false;
     }
-    if (!is_amd(p) && strstr(text, "wgmma.")) {
-        print_message("left out: %s, sm_%s: wgmma\n", kernel, p->name);
-        return false;
-    }
     print_message("%s, %s\n", kernel, p->name);
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         Warp w;
