@@ -135,9 +135,23 @@ static uint32_t members_of(const SimWarp *w, const SimInstr *i, uint32_t mask) {
     return m[sim_first_lane(mask)] & w->live;
 }
 
+// A lane that executes a collective must be one of its members.
+static bool are_members(SimWarp *w, const SimInstr *i, uint32_t mask) {
+    if (i->b.number < 0) return true;
+    const LaneU32 *m = SIM_REG(w, i->b, LaneU32);
+    uint32_t others = mask & ~m[sim_first_lane(mask)];
+    while (others && m[sim_first_lane(others)] >> sim_first_lane(others) & 1) others &= others - 1;
+    if (!others) return true;
+    sim_fail(w, i, (SimFault){.kind = SIM_FAULT_USE, .mask = others},
+             "'%s': lane %u of warp %u executes it and is not in its mask %08x", i->name,
+             sim_first_lane(others), w->index, (unsigned)m[sim_first_lane(others)]);
+    return false;
+}
+
 // Runs the handler for all members when all of them have arrived, possibly in several fragments.
 // Operand b of the instruction is the mask of members.
 static bool collect(SimWarp *w, SimFragment *f, const SimInstr *i, uint32_t mask) {
+    if (!are_members(w, i, mask)) return false;
     uint32_t members = members_of(w, i, mask), here = mask;
     if (members & ~here)
         for (uint32_t n = 0; n < w->fragment_count; n++)

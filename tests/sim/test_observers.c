@@ -329,6 +329,9 @@ static void test_faults(void **state) {
     assert_non_null(strstr(r.text, "bar.sync"));
     r = run_plain("bar.sync 17;", 32, 0);
     assert_true(r.outcome == SIM_FAILED && r.fault == SIM_FAULT_USE);
+    r = run_plain("mov.u32 %r0, 0; shfl.sync.idx.b32 %r1, %r0, 0, 31, -2;", 32, 0);
+    assert_true(r.outcome == SIM_FAILED && r.fault == SIM_FAULT_USE);
+    assert_non_null(strstr(r.text, "lane 0 of warp 0 executes it"));
     r = run_plain("mov.u64 %rd0, 16; ld.global.u32 %r0, [%rd0];", 32, 0);
     assert_true(r.outcome == SIM_FAILED && r.fault == SIM_FAULT_BOUNDS);
     r = run_plain("", 2000, 0);
