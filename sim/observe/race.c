@@ -243,7 +243,8 @@ static void check_readers(Races *r, const RaceTouch *t, uint32_t cell) {
         bool mine = last->cluster == t->cluster && last->who == t->who && !flies;
         if (!last->clock || (mine && !t->async)) continue;
         if (mine || (!flies && order_saw(r->order, t->who, m))) {
-            if (!race_check_proxy(r, t, cell, "a read", m, RACE_WHOLE_WARP)) return;
+            bool generic = last->who < r->who_count;
+            if (generic && !race_check_proxy(r, t, cell, "a read", m, RACE_WHOLE_WARP)) return;
             continue;
         }
         race_found(r, t, cell, "a read", m, RACE_WHOLE_WARP);

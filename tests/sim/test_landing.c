@@ -112,6 +112,10 @@ static const WarpControl controls[] = {
      "a copy in flight", 64, 1, 1},
     {PLACE SOURCE FENCE MEET STORE COMMIT DONE, FILLED STORE COMMIT DONE, SIM_FINDING_POISON,
      "stored to global memory", 64, 1, 1},
+    // From copy to copy no fence is needed.
+    {READY EXPECT("512") LOAD STORE COMMIT DONE WAIT("W", "0"),
+     READY EXPECT("512") LOAD WAIT("W", "0") STORE COMMIT DONE, SIM_FINDING_RACE,
+     "nothing orders them", 32, 1, 1},
     // A block ends while something is in flight in its memory.
     {READY EXPECT("512") LOAD, READY EXPECT("512") LOAD WAIT("W", "0"), SIM_FINDING_KINDS,
      "nothing has waited for", 32, 1, 1},
