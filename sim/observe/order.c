@@ -299,9 +299,12 @@ bool order_saw_loosely(const Order *o, uint32_t who, Moment m) {
     return clock && m.clock <= clock[m.who];
 }
 
+const uint32_t *order_fenced(const Order *o, uint32_t who, bool global) {
+    return global ? o->now[who].global : o->now[who].shared;
+}
+
 bool order_saw_proxied(const Order *o, uint32_t who, Moment m, bool global) {
-    const OrderClocks *now = &o->now[who];
-    return m.cluster != o->cluster || m.clock <= (global ? now->global : now->shared)[m.who];
+    return m.cluster != o->cluster || m.clock <= order_fenced(o, who, global)[m.who];
 }
 
 bool order_saw_inited(const Order *o, uint32_t who, Moment m) {

@@ -55,6 +55,8 @@ void order_acquire(Order *o, uint32_t who, uint64_t key);
 // A copy lands at the mbarrier: the moment of its writes.
 Moment order_land(Order *o, uint64_t key);
 
+// The clock of accesses that the warp knows through proxy fences.
+const uint32_t *order_fenced(const Order *o, uint32_t who, bool global);
 // Does the warp know of it, and would it with fences?
 bool order_saw(const Order *o, uint32_t who, Moment m);
 bool order_saw_loosely(const Order *o, uint32_t who, Moment m);

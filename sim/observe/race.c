@@ -207,23 +207,29 @@ static void remember_reader(const RaceTouch *t, uint32_t cell) {
     *last = (RaceReader){.turn = t->turn, .who = (uint16_t)w, .lane = (uint8_t)lane};
 }
 
-// Reads in flight, and those that ended, of the async proxy.
+// Reads in flight, and those that ended, of the async proxy. The first loop decides, and is simple
+// enough for vectors; the second finds out which.
 static bool check_flights(Races *r, const RaceTouch *t, uint32_t cell) {
     const ShadowFlight *all = &t->shadow->flights[(size_t)cell * r->who_count];
-    for (uint32_t w = 0; w < r->who_count; w++) {
+    uint32_t count = r->who_count, any = 0;
+    for (uint32_t w = 0; w < count; w++) any |= all[w].flying | (all[w].clock > t->now[w]);
+    for (uint32_t w = 0; any && w < count; w++) {
         if (!all[w].flying && all[w].clock <= t->now[w]) continue;
         uint32_t clock = all[w].flying ? SHADOW_FLIES : all[w].clock;
         race_found(r, t, cell, all[w].flying ? "a read in flight" : "an asynchronous read",
                    (Moment){t->cluster, clock, w}, RACE_WHOLE_WARP);
-        return false;
+        break;
     }
-    return true;
+    return !any;
 }
 
 // Reads of shared memory by each warp.
 static void check_warps(Races *r, const RaceTouch *t, uint32_t cell) {
     const uint32_t *clocks = &t->shadow->clocks[(size_t)cell * r->who_count];
-    for (uint32_t w = 0; w < r->who_count; w++) {
+    const uint32_t *enough = t->async ? order_fenced(r->order, t->who, false) : t->now;
+    uint32_t count = r->who_count, any = 0;
+    for (uint32_t w = 0; w < count; w++) any |= (clocks[w] > t->now[w]) | (clocks[w] > enough[w]);
+    for (uint32_t w = 0; any && w < count; w++) {
         Moment m = {t->cluster, clocks[w], w};
         if (clocks[w] > t->now[w] && w != t->who) {
             race_found(r, t, cell, "a read", m, RACE_WHOLE_WARP);

@@ -7,6 +7,7 @@
 #include "base/os/os.h"
 #include "sim/machine/hopper/cluster.h"
 #include "sim/machine/hopper/mbarrier.h"
+#include "sim/machine/hopper/span.h"
 
 // ---- What observers hear ----
 
@@ -30,7 +31,7 @@ static void tell_part(const SimBulk *b, bool global, bool begins) {
     for (uint32_t n = 0; n < b->count; n++) {
         const SimPiece *p = &b->pieces[n];
         if (global && p->outside) continue;
-        spans[count++] = (SimSpan){global ? p->global : p->shared, p->bytes};
+        count = sim_span_add(spans, count, global ? p->global : p->shared, p->bytes);
     }
     f.space = global && !moves ? SIM_SPACE_GLOBAL : SIM_SPACE_SHARED;
     f.owner = global && moves ? b->warp->block->rank : b->block->rank;

@@ -7,6 +7,7 @@
 #include "base/os/os.h"
 #include "base/status.h"
 #include "sim/machine/fragment.h"
+#include "sim/machine/hopper/span.h"
 #include "sim/machine/ops.h"
 
 enum { PRODUCTS_MAX = 1 << 12 };
@@ -66,9 +67,9 @@ static void tell_flight(SimWarp *w, const SimProduct *p, bool begins) {
     SimSpan spans[SIM_A_CHUNKS + SIM_B_CHUNKS];
     uint32_t count = 0;
     for (uint32_t n = 0; !op->registers && n < SIM_A_CHUNKS; n++)
-        spans[count++] = (SimSpan){p->a[n], SIM_CHUNK};
+        count = sim_span_add(spans, count, p->a[n], SIM_CHUNK);
     for (uint32_t n = 0; n < op->n / 8u * SIM_CHUNKS_OF_8; n++)
-        spans[count++] = (SimSpan){p->b[n], SIM_CHUNK};
+        count = sim_span_add(spans, count, p->b[n], SIM_CHUNK);
     SimFlight f = {.at = sim_place(w, p->instr),
                    .mask = UINT32_MAX,
                    .space = SIM_SPACE_SHARED,
