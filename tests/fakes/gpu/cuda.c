@@ -228,7 +228,7 @@ GpuResult fake_encode_map(GpuTensorMap *map, GpuTensorType type, uint32_t rank, 
     return fake_end(FAKE_INVALID_VALUE);
 }
 
-// Clusters are all that is known of attributes; each is a block of its own here.
+// Clusters are all that is known of attributes.
 GpuResult fake_launch_kernel_ex(const GpuLaunchConfig *config, GpuFunction function, void **params,
                                 void **extra) {
     GpuResult r = fake_begin(GPU_CALL_launch_kernel_ex, true);

@@ -53,6 +53,7 @@ static GpuResult do_launch(const FakeDevice *d, const Work *w) {
                         .observer_count = sizeof watchers / sizeof *watchers};
     memcpy(launch.grid, w->grid, sizeof launch.grid);
     memcpy(launch.block, w->block, sizeof launch.block);
+    memcpy(launch.cluster, w->cluster, sizeof launch.cluster);
     SimResult r = sim_run(&launch);
     for (size_t i = 0; i < findings->list.count; i++)
         if (sim_finding_is_error(findings->list.data[i].kind))

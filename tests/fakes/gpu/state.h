@@ -88,7 +88,7 @@ typedef enum WorkKind {
 typedef struct Work {
     WorkKind kind;
     struct Thing *function;
-    uint32_t grid[3], block[3], shared;
+    uint32_t grid[3], block[3], cluster[3], shared;  // cluster: 0 first, where there are none
     uint8_t *params;
     uint64_t to, from;  // addresses of the device or the host
     int to_device, from_device;

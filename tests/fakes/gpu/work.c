@@ -161,6 +161,8 @@ GpuResult fake_push_launch(const GpuLaunchConfig *c, GpuFunction function, const
               .grid = {c->gridDimX, c->gridDimY, c->gridDimZ},
               .block = {c->blockDimX, c->blockDimY, c->blockDimZ},
               .shared = c->sharedMemBytes};
+    // Clusters are the only attribute.
+    if (c->numAttrs) memcpy(w.cluster, c->attrs[0].value.cluster, sizeof w.cluster);
     bool whole = params && size >= t->kernel->param_bytes && size < t->kernel->param_bytes + 16;
     if (!whole || !block_fits(t->kernel, &w) || w.shared > t->shared_max) {
         fake_problem("a launch that does not fit its kernel");
