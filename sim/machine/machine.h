@@ -1,10 +1,9 @@
 // The warp machine: runs one launch of a decoded kernel on the calling thread.
 //
 // Purpose: clusters run one after another, the blocks of one together. Without clusters these are
-// single blocks. Within a block, warps run in rotation, each for some
-// instructions; all lanes of a warp run at once. Lanes that diverge at a branch reconverge at its
-// immediate post-dominator. Until then they run in rotation, so that lanes that wait for one
-// another make progress.
+// single blocks. Within a block, warps run in rotation, each for some instructions; all lanes of a
+// warp run at once. Lanes that diverge at a branch reconverge at its immediate post-dominator.
+// Until then they run in rotation, so that lanes that wait for one another make progress.
 // Invariants: the same launch, seed and memory give the same run, to the bit. Seed 0 runs warps and
 // blocks in order; any other seed lets a random generator choose warps, run lengths and blocks. A
 // fault ends the launch.

@@ -11,8 +11,8 @@
 // fence, or a fence for mbarriers, on the way: accesses of the async proxy may rely on those only.
 // A copy that lands at an mbarrier is an event of an agent of that mbarrier, which has a place in
 // the clocks.
-// Invariants: clusters run one after another; all warps of a cluster share what they know of
-// others. Ownership: the arena given.
+// Invariants: clusters run one after another; all warps of one share their knowledge of others.
+// Ownership: the arena given.
 //
 //     order_begin_cluster(o, block);
 //     if (!order_saw(o, who, (Moment){block, clock, other})) …

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "sim/machine/number/number.h"
+#include "sim/machine/product.h"
 #include "tests/support/warp.h"
 
 enum { ROWS = 64, STEPS = 2, B_AT = 16384, SHARED = 65536, THREADS = 128 };
@@ -268,9 +269,40 @@ static void test_scales(void **state) {
     }
 }
 
+// Sums of 8-bit floats: 13 bits below the greatest exponent count, and 14 bits of the sum.
+static float narrow_sum(const float *products, uint32_t count, float c) {
+    static SimFloats p;
+    uint32_t sums[SIM_RESULTS], out[SIM_RESULTS];
+    memset(&p, 0, sizeof p);
+    p.m = SIM_ROWS, p.k = 32;
+    for (uint32_t n = 0; n < count; n++) {  // factors: a small number and a power of two
+        p.a[n] = products[n], p.b[n] = 1;
+        for (; p.a[n] >= 16 || p.a[n] <= -16; p.b[n] *= 2) p.a[n] /= 2;
+    }
+    for (uint32_t n = 0; n < SIM_RESULTS; n++) sums[n] = sim_bits_f32(c);
+    sim_product_narrow(&p, SIM_E4M3, SIM_E4M3, SIM_F32, sums, out);
+    return sim_f32_bits(out[0]);
+}
+
+static void test_narrow(void **state) {
+    (void)state;
+    assert_true(narrow_sum((float[]){4096, 1}, 2, 0) == 4097);
+    assert_true(narrow_sum((float[]){4096, 0.5f}, 2, 0) == 4096.5f);
+    assert_true(narrow_sum((float[]){4096, 0.25f}, 2, 0) == 4096);
+    assert_true(narrow_sum((float[]){-4096, -0.25f}, 2, 0) == -4096);
+    assert_true(narrow_sum((float[]){4096, 0.25f, 0.25f, -4096}, 4, 0) == 0);
+    // The sum reaches the next power of two, and loses its last bit.
+    assert_true(narrow_sum((float[]){7680, 512, 0.5f}, 3, 0) == 8192);
+    // The sum so far is an addend like the products.
+    assert_true(narrow_sum((float[]){1}, 1, 8192) == 8193);
+    assert_true(narrow_sum((float[]){1}, 1, 16384) == 16384);
+    assert_true(narrow_sum((float[]){4096}, 1, 0.25f) == 4096);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_types), cmocka_unit_test(test_layouts),
                                        cmocka_unit_test(test_registers),
-                                       cmocka_unit_test(test_scales)};
+                                       cmocka_unit_test(test_scales),
+                                       cmocka_unit_test(test_narrow)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
