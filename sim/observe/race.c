@@ -32,6 +32,7 @@ static void launch_begin(void *state, const SimLaunchFacts *f) {
     r->pages = (Map){0}, r->last = NULL;
     r->shared = arena_new(r->arena, Shadow, r->facts.ranks);
     r->collectives = arena_new(r->arena, uint32_t, r->who_count + 1);
+    r->together = arena_new(r->arena, uint32_t, r->who_count + 1);
     for (uint32_t n = 0; n < r->facts.ranks; n++) {
         r->shared[n] = (Shadow){.shift = SHADOW_SHIFT, .bytes = f->shared_bytes};
         shadow_make(r->arena, &r->shared[n], true, r->who_count);
@@ -40,12 +41,19 @@ static void launch_begin(void *state, const SimLaunchFacts *f) {
                        f->kernel && has_flights(f->kernel) ? r->facts.ranks * RACE_AGENTS : 0);
 }
 
+// The lanes' accesses until now are in order with all that follow. An arrival or a proxy fence of
+// each lane does not do that.
+static void bring_together(Races *r, uint32_t who) {
+    r->together[who] = order_now(r->order, who)[who];
+}
+
 static void block_begin(void *state, uint64_t block, uint32_t rank) {
     Races *r = state;
     shadow_clear(&r->shared[rank], r->who_count);
     if (rank) return;
     memset(r->collectives, 0, r->who_count * sizeof *r->collectives);
     order_begin_cluster(r->order, block);
+    for (uint32_t w = 0; w < r->who_count; w++) bring_together(r, w);
 }
 
 static uint64_t barrier_name(uint32_t rank, uint32_t number) {
@@ -59,8 +67,10 @@ static void arrive(void *state, const SimArrival *a) {
 
 static void barrier(void *state, const SimBarrierDone *done) {
     Races *r = state;
-    order_barrier(r->order, done, done->rank * r->facts.warps,
-                  barrier_name(done->rank, done->barrier));
+    uint32_t first = done->rank * r->facts.warps;
+    order_barrier(r->order, done, first, barrier_name(done->rank, done->barrier));
+    for (uint32_t w = 0; w < done->warp_count; w++)
+        if (done->waited[w]) bring_together(r, first + w);
 }
 
 static void step(void *state, const SimPlace *at, uint64_t mask) {
@@ -72,6 +82,7 @@ static void warp_sync(void *state, const SimPlace *at, uint64_t mask) {
     Races *r = state;
     (void)mask;
     order_tick(r->order, race_who(r, at));
+    bring_together(r, race_who(r, at));
 }
 
 static void fence(void *state, const SimPlace *at, uint64_t mask, SimFence kind, SimScope scope) {
@@ -79,7 +90,10 @@ static void fence(void *state, const SimPlace *at, uint64_t mask, SimFence kind,
     uint32_t who = race_who(r, at);
     (void)mask;
     switch (kind) {
-    case SIM_FENCE_MEMORY: order_fence(r->order, who, scope); return;
+    case SIM_FENCE_MEMORY:
+        order_fence(r->order, who, scope);
+        bring_together(r, who);
+        return;
     case SIM_FENCE_PROXY_ASYNC: order_proxy_fence(r->order, who, true, true); return;
     case SIM_FENCE_PROXY_SHARED: order_proxy_fence(r->order, who, true, false); return;
     case SIM_FENCE_PROXY_GLOBAL: order_proxy_fence(r->order, who, false, true); return;
@@ -97,7 +111,10 @@ static void mbarrier(void *state, const SimMbarrierEvent *e) {
     case SIM_MBARRIER_ENDS:
     case SIM_MBARRIER_COUNTS: return;
     case SIM_MBARRIER_ARRIVES: order_release(r->order, who, key); return;
-    case SIM_MBARRIER_PASSES: order_acquire(r->order, who, key); return;
+    case SIM_MBARRIER_PASSES:
+        order_acquire(r->order, who, key);
+        bring_together(r, who);
+        return;
     }
 }
 
@@ -125,7 +142,7 @@ static inline bool in_order(const Races *r, const RaceTouch *t, const RaceWrite 
         return order_saw(r->order, w, (Moment){last->cluster, last->clock, last->who});
     bool same =
         last->lane == t->writer || last->lane == RACE_WHOLE_WARP || t->writer == RACE_WHOLE_WARP;
-    return same || last->clock < t->now[w];
+    return same || last->clock < t->together;
 }
 
 // Are the two warps of one block?
@@ -327,22 +344,21 @@ static bool is_read(SimAccessKind kind) {
            kind == SIM_ACCESS_FLIGHT_READ || kind == SIM_ACCESS_FLIGHT_LAND;
 }
 
-void race_meet(Races *r, const SimAccess *a, bool strong) {
+void race_meet(Races *r, const SimAccess *a, bool strong, bool whole) {
     bool reads = is_read(a->kind);
     uint32_t who = race_who(r, &a->at);
-    bool whole = a->kind == SIM_ACCESS_MATRIX_LOAD || a->kind == SIM_ACCESS_MATRIX_STORE ||
-                 is_flight((uint8_t)a->kind);
     RaceTouch t = {.access = a,
                    .strength = !strong                     ? WEAK
                                : a->scope >= SIM_SCOPE_GPU ? STRONG
                                                            : STRONG_IN_BLOCK,
                    .who = who,
                    .now = order_now(r->order, who),
+                   .together = r->together[who],
                    .cluster = order_cluster(r->order),
                    .async = is_flight((uint8_t)a->kind),
                    .proxied = is_flight((uint8_t)a->kind) || a->kind == SIM_ACCESS_MBARRIER,
                    .shadow = &r->shared[a->space == SIM_SPACE_SHARED ? a->owner : 0]};
-    t.turn = t.now[who] + r->collectives[who];
+    t.turn = t.together + r->collectives[who];
     for (uint32_t l = 0; l < a->lanes; l++) {
         // Accesses outside all memory are left to other observers: addresses without an end cannot
         // be recorded.
@@ -362,10 +378,13 @@ void race_meet(Races *r, const SimAccess *a, bool strong) {
 static void hear(Races *r, const SimAccess *a, bool late) {
     bool strong = a->kind == SIM_ACCESS_ATOMIC || a->order != SIM_ORDER_WEAK;
     if (a->space != SIM_SPACE_SHARED && a->space != SIM_SPACE_GLOBAL) return;
-    if (r->facts.in_step) order_tick(r->order, race_who(r, &a->at));
-    if (strong && !late && a->kind != SIM_ACCESS_MBARRIER)
-        order_strong(r->order, a, race_who(r, &a->at));
-    race_meet(r, a, strong);
+    uint32_t who = race_who(r, &a->at);
+    bool orders = strong && !late && a->kind != SIM_ACCESS_MBARRIER;
+    if (r->facts.in_step) order_tick(r->order, who);
+    if (orders) order_strong(r->order, a, who);
+    if (orders || r->facts.in_step) bring_together(r, who);
+    race_meet(r, a, strong,
+              a->kind == SIM_ACCESS_MATRIX_LOAD || a->kind == SIM_ACCESS_MATRIX_STORE);
 }
 
 static void access(void *state, const SimAccess *a) { hear(state, a, false); }

@@ -28,6 +28,7 @@ typedef struct Races {
     Order *order;
     uint32_t who_count;     // warps of the cluster
     uint32_t *collectives;  // count for each warp, in this cluster
+    uint32_t *together;     // each warp's clock when its lanes synchronised last
     Shadow *shared;         // of each block
     Map pages;              // global memory: address / RACE_PAGE to Shadow *
     Shadow *last;
@@ -44,6 +45,7 @@ typedef struct RaceTouch {
     bool async;           // of a flight
     bool proxied;         // the access must be fenced from others': of a flight, or an mbarrier
     const uint32_t *now;  // clock of its warp
+    uint32_t together;    // of its warp
     uint32_t turn;        // incremented whenever the warp's lanes synchronise
     Shadow *shadow;
 } RaceTouch;
@@ -55,8 +57,8 @@ static inline uint64_t race_mbarrier(uint32_t owner, uint64_t address) {
     return (uint64_t)owner << 32 | address;
 }
 
-// Checks and records an access, given whether it is strong.
-void race_meet(Races *r, const SimAccess *a, bool strong);
+// Checks and records an access, given whether it is strong, and whether it is all lanes' at once.
+void race_meet(Races *r, const SimAccess *a, bool strong, bool whole);
 Shadow *race_page(Races *r, uint64_t address);
 // Adds a finding: the access met `what` of `other`, and nothing orders them.
 void race_found(Races *r, const RaceTouch *t, uint32_t cell, const char *what, Moment other,

@@ -1,19 +1,15 @@
 // Flights: accesses that happen at any time from their beginning to their end.
 #include "sim/observe/race.h"
 
-// The mbarrier at which the flight lands is used by the async proxy.
-static void use_mbarrier(Races *r, const SimFlight *f) {
-    SimAccess a = {.at = f->at,
-                   .space = SIM_SPACE_SHARED,
-                   .kind = SIM_ACCESS_FLIGHT_LAND,
-                   .order = SIM_ORDER_RELAXED,
-                   .scope = SIM_SCOPE_GPU,
-                   .mask = 1,
-                   .lanes = 1,
-                   .bytes = 8,
-                   .owner = f->mbarrier_owner,
-                   .address = &f->mbarrier};
-    race_meet(r, &a, true);
+// One access of a flight: of the lane that began it, or of all lanes at once.
+static void meet(Races *r, const SimFlight *f, SimAccess a, uint64_t address) {
+    uint64_t addresses[SIM_LANES_MOST];
+    bool whole = (f->mask & (f->mask - 1)) != 0;
+    uint32_t lane = whole ? 0 : (uint32_t)__builtin_ctzll(f->mask);
+    addresses[lane] = address;
+    a.at = f->at, a.address = addresses;
+    a.mask = UINT64_C(1) << lane, a.lanes = lane + 1;
+    race_meet(r, &a, a.order != SIM_ORDER_WEAK, whole);
 }
 
 void race_flight_begin(void *state, const SimFlight *f) {
@@ -21,18 +17,20 @@ void race_flight_begin(void *state, const SimFlight *f) {
     if (f->space == SIM_SPACE_SHARED)
         shadow_make_flights(r->arena, &r->shared[f->owner], r->who_count);
     for (uint32_t n = 0; n < f->span_count; n++) {
-        SimAccess a = {.at = f->at,
-                       .space = f->space,
+        SimAccess a = {.space = f->space,
                        .kind = f->writes ? SIM_ACCESS_FLIGHT_WRITE : SIM_ACCESS_FLIGHT_READ,
-                       .mask = 1,
-                       .lanes = 1,
                        .bytes = f->spans[n].bytes,
-                       .owner = f->owner,
-                       .address = &f->spans[n].address};
+                       .owner = f->owner};
         if (f->atomic) a.order = SIM_ORDER_RELAXED, a.scope = SIM_SCOPE_GPU;
-        race_meet(r, &a, f->atomic);
+        meet(r, f, a, f->spans[n].address);
     }
-    if (f->lands) use_mbarrier(r, f);
+    SimAccess landing = {.space = SIM_SPACE_SHARED,
+                         .kind = SIM_ACCESS_FLIGHT_LAND,
+                         .order = SIM_ORDER_RELAXED,
+                         .scope = SIM_SCOPE_GPU,
+                         .bytes = 8,
+                         .owner = f->mbarrier_owner};
+    if (f->lands) meet(r, f, landing, f->mbarrier);
 }
 
 // ---- Ends ----

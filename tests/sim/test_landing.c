@@ -32,6 +32,7 @@
 #define OUT "st.global.u32 [%rd63], %r4;"
 
 #define STORE "@%p0 cp.async.bulk.global.shared::cta.bulk_group [%rd0], [sm], 256;"
+#define STORE_WARP "@%p0 cp.async.bulk.global.shared::cta.bulk_group [%rd0], [sm], 128;"
 #define COMMIT "@%p0 cp.async.bulk.commit_group;"
 #define READ "@%p0 cp.async.bulk.wait_group.read 0;"
 #define DONE "@%p0 cp.async.bulk.wait_group 0;"
@@ -112,6 +113,10 @@ static const WarpControl controls[] = {
      "a copy in flight", 64, 1, 1},
     {PLACE SOURCE FENCE MEET STORE COMMIT DONE, FILLED STORE COMMIT DONE, SIM_FINDING_POISON,
      "stored to global memory", 64, 1, 1},
+    // The lanes of one warp need an order, too.
+    {PLACE SOURCE PUT FENCE STORE_WARP COMMIT DONE,
+     PLACE SOURCE PUT FENCE "bar.warp.sync -1;" STORE_WARP COMMIT DONE, SIM_FINDING_RACE,
+     "a write of thread", 32, 1, 1},
     // From copy to copy no fence is needed.
     {READY EXPECT("512") LOAD STORE COMMIT DONE WAIT("W", "0"),
      READY EXPECT("512") LOAD WAIT("W", "0") STORE COMMIT DONE, SIM_FINDING_RACE,
