@@ -165,6 +165,23 @@ if(CMAKE_CROSSCOMPILING_EMULATOR AND TARGET tilec_tool)
                          WORLD_EXECUTE)
 endif()
 
+# Under the address sanitizer a server runs the commands of tests (tests/served/served.h).
+if(TARGET tilec_tool AND TILEC_SANITIZE MATCHES "address" AND NOT CMAKE_CROSSCOMPILING)
+    add_executable(tool_server tests/served/server.c $<TARGET_OBJECTS:tilec_tool>)
+    target_link_libraries(tool_server PRIVATE tilec)
+    target_link_options(tool_server PRIVATE -no-pie -Wl,--wrap=main)
+    target_compile_definitions(tool_server PRIVATE TEST_BINARY_DIR="${PROJECT_BINARY_DIR}")
+    add_executable(served_tilec tests/served/command.c)
+    target_include_directories(served_tilec PRIVATE "${PROJECT_SOURCE_DIR}")
+    target_compile_definitions(served_tilec PRIVATE TEST_TOOL="${PROJECT_BINARY_DIR}/tilec")
+    set_target_properties(served_tilec PROPERTIES OUTPUT_NAME tilec
+        RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/served")
+    target_compile_definitions(test_flags INTERFACE
+        TEST_SERVER="${PROJECT_BINARY_DIR}/tool_server"
+        TEST_SERVED="${PROJECT_BINARY_DIR}/served")
+    add_dependencies(test_fakes tool_server served_tilec)
+endif()
+
 # Code shared by the programs of tests/matrix.
 file(GLOB matrix_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/matrix/*.c")
 list(FILTER matrix_sources EXCLUDE REGEX "/(test|long)_[^/]*$")
@@ -529,7 +546,7 @@ if(commit_build STREQUAL "release")
         endif()
     endforeach()
 elseif(commit_build STREQUAL "sanitized")
-    add_dependencies(commit_tests filetest)
+    add_dependencies(commit_tests filetest test_fakes)
 endif()
 if(TARGET tilec_tool)
     add_dependencies(commit_tests tilec_tool)

@@ -8,10 +8,12 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/os/os.h"
+#include "tests/served/served.h"
 #include "tests/support/slice.h"
 
 typedef struct Stream {
@@ -19,24 +21,34 @@ typedef struct Stream {
     StrBuf text;
 } Stream;
 
+#define ADDRESS_ALL "exitcode=99:intercept_tls_get_addr=0"
+
+// Does scripts/test.sh run this program?
+static bool in_test_command(void) {
+    const char *slice = os_env("TILEC_TEST_SLICE");
+    return slice && slice[0];
+}
+
 // The search for leaks is half of the time of a short command. In the test command every second
 // command of a program is searched, the others in the next slice. Elsewhere all are.
 static const char *address_options(void) {
     static uint64_t commands;
-    const char *slice = os_env("TILEC_TEST_SLICE");
-    return !slice || !slice[0] || slice_has(commands++, 2)
-               ? "exitcode=99:intercept_tls_get_addr=0"
-               : "exitcode=99:intercept_tls_get_addr=0:detect_leaks=0";
+    return !in_test_command() || slice_has(commands++, 2) ? ADDRESS_ALL
+                                                          : ADDRESS_ALL ":detect_leaks=0";
 }
 
-// The child's environment: the program's own one with these variables.
-static char **environment(Arena *arena, const Process *process) {
-    const char *path = os_env("PATH");
+typedef struct Environment {
+    const char *path, *address, *server;
+} Environment;
+
+// The program's own variables with these.
+static char **environment(Arena *arena, const Environment *e) {
     const char *own[] = {
-        arena_printf(arena, "PATH=%s:%s", process->tool_folder, path ? path : "/usr/bin:/bin"),
+        arena_printf(arena, "PATH=%s", e->path),
+        arena_printf(arena, "ASAN_OPTIONS=%s", e->address),
+        arena_printf(arena, SERVED_FD "=%s", e->server),
         "NO_COLOR=1",
         "LC_ALL=C",
-        arena_printf(arena, "ASAN_OPTIONS=%s", address_options()),
         "UBSAN_OPTIONS=exitcode=99:print_stacktrace=1",
         "LSAN_OPTIONS=exitcode=99",
         "TSAN_OPTIONS=exitcode=99",
@@ -55,12 +67,54 @@ static char **environment(Arena *arena, const Process *process) {
     return all;
 }
 
+// The descriptor with which commands reach the server (tests/served/served.h), which the first call
+// starts; -1 without one. Only the test command has it: elsewhere the command starts as users start
+// it.
+#ifdef TEST_SERVER
+static int server_descriptor(Arena *arena, const char *path) {
+    static int descriptor = -1;
+    if (descriptor >= 0 || !in_test_command()) return descriptor;
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return -1;
+    int theirs = fcntl(ends[1], F_DUPFD, 3), ours = fcntl(ends[0], F_DUPFD, 3);
+    close(ends[0]);
+    close(ends[1]);
+    if (theirs < 0 || ours < 0) return -1;
+    fcntl(theirs, F_SETFD, 0);
+    Environment e = {path, ADDRESS_ALL, ""};
+    char name[] = "tool_server";
+    char *number = arena_printf(arena, "%d", theirs);
+    pid_t child;
+    posix_spawn_file_actions_t files;
+    if (posix_spawn_file_actions_init(&files) != 0) return -1;
+    bool started = posix_spawn_file_actions_addclose(&files, ours) == 0 &&
+                   posix_spawn(&child, TEST_SERVER, &files, NULL,
+                               (char *const[]){name, number, NULL}, environment(arena, &e)) == 0;
+    posix_spawn_file_actions_destroy(&files);
+    close(theirs);
+    if (started) descriptor = ours;
+    return descriptor;
+}
+#endif
+
 // Starts the shell; 0 if it cannot. A fork would copy the page tables of this process, which are
 // large under the address sanitizer.
 static pid_t start(Arena *arena, const Process *process, int out, int err) {
     char command_flag[] = "-c", name[] = "sh";
     char *command = arena_text(arena, process->command, strlen(process->command));
     char *const words[] = {name, command_flag, command, NULL};
+    const char *old_path = os_env("PATH");
+    if (!old_path) old_path = "/usr/bin:/bin";
+    Environment e = {arena_printf(arena, "%s:%s", process->tool_folder, old_path),
+                     address_options(), ""};
+#ifdef TEST_SERVER
+    int server =
+        strcmp(process->tool_folder, TEST_BINARY_DIR) == 0 ? server_descriptor(arena, e.path) : -1;
+    if (server >= 0) {
+        e.path = arena_printf(arena, TEST_SERVED ":%s", e.path);
+        e.server = arena_printf(arena, "%d", server);
+    }
+#endif
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     if (posix_spawn_file_actions_init(&files) != 0) return 0;
@@ -71,8 +125,7 @@ static pid_t start(Arena *arena, const Process *process, int out, int err) {
         posix_spawn_file_actions_adddup2(&files, out, 1) != 0 ||
         posix_spawn_file_actions_adddup2(&files, err, 2) != 0 ||
         posix_spawn_file_actions_addchdir_np(&files, process->folder) != 0 ||
-        posix_spawn(&child, "/bin/sh", &files, &attributes, words, environment(arena, process)) !=
-            0)
+        posix_spawn(&child, "/bin/sh", &files, &attributes, words, environment(arena, &e)) != 0)
         child = 0;
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);

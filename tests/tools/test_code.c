@@ -22,7 +22,8 @@ static int tear_down(void **state) {
 }
 
 #define KEPT "TILEC_CACHE_DIR=$PWD/store "
-#define COUNT_LLVM "LD_DEBUG=files tilec run good.tile --set N=3 --device cpu 2>&1 | grep -ci llvm"
+#define COUNT_LLVM \
+    "LD_DEBUG=files '" TEST_TOOL "' run good.tile --set N=3 --device cpu 2>&1 | grep -ci llvm"
 
 // The loader lists what it opens: LLVM on the first run, not on the second.
 static void a_warm_cache_opens_no_llvm(void **state) {

@@ -54,7 +54,7 @@ static bool has_gdb(Tool *t) {
     "ASAN_OPTIONS=detect_leaks=0 timeout -s KILL 60 gdb -nx -batch -ex 'set confirm off' " \
     "-ex 'set debuginfod enabled off' -ex 'set breakpoint pending on' -ex 'break %s' "     \
     "-ex run -ex bt -ex 'info source' -ex list -ex kill --args "                           \
-    "\"$(command -v tilec)\" run %s --set N=1000 --device cpu </dev/null 2>&1"
+    "'" TEST_TOOL "' run %s --set N=1000 --device cpu </dev/null 2>&1"
 
 static void stops(Tool *t, const char *environment, const char *place, const char *file,
                   const char *line) {
@@ -93,8 +93,8 @@ static void perf_names_kernels(void **state) {
     Tool *t = *state;
     if (!codegen_built() || !has_perf(t)) return;
     tool_run(t, 0,
-             "TILEC_CACHE_DIR=$PWD/store " RECORD
-             "tilec run stop.tile --set N=100000 --repeat 2000 --device cpu --quiet 2>&1");
+             "TILEC_CACHE_DIR=$PWD/store " RECORD "'" TEST_TOOL
+             "' run stop.tile --set N=100000 --repeat 2000 --device cpu --quiet 2>&1");
     tool_run(t, 0, "perf report -i perf.data --stdio 2>&1 </dev/null");
     if (!tool_said(t, "] stop_here")) fail_msg("perf said:\n%.*s", STR_ARG(t->last.output));
 }

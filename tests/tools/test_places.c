@@ -17,7 +17,7 @@ static int set_up(void **state) {
     Tool *t = tool_open();
     tool_file(t, "k.tile", text_of("kernel k(f32 x[N]) grid(1) { x[0] = 1; }\n"));
     tool_run(t, 0, "mkdir -p a/bin a/lib a/else a/bin/" TEST_LIBDIR_BESIDE);
-    tool_run(t, 0, "cp \"$(command -v tilec)\" a/bin/tilec");
+    tool_run(t, 0, "cp '" TEST_TOOL "' a/bin/tilec");
     *state = t;
     return 0;
 }
