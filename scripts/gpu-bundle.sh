@@ -5,6 +5,7 @@
 #     scripts/gpu-bundle.sh [OUT.tar.gz]        default: build/tilec-gpu-bundle.tar.gz
 # Builds its contents in build/release (LLVM linked from archives). docs/testing.md says how to use
 # it.
+#   BUNDLE_LEVEL   how well gzip packs, 1 to 9 (default 6); 1 is quick, for tests
 set -eu
 cd "$(dirname "$0")/.."
 source scripts/lib/help.sh "$@"
@@ -73,7 +74,7 @@ scripts/bundle/symbols.sh "$to"
 
 mkdir -p "$(dirname "$out")"
 tar -C "$stage" --sort=name --owner=0 --group=0 --mtime='2000-01-01 00:00Z' -cf - $name |
-    gzip -n -6 >"$out.part"
+    gzip -n "-${BUNDLE_LEVEL:-6}" >"$out.part"
 mv "$out.part" "$out"
 size=$(stat -c %s "$out")
 [ "$size" -le $most ] || fail "$out has $size bytes, at most $most are allowed"

@@ -14,6 +14,7 @@ fail() {
 }
 
 status=0
+[ "${TILEC_TEST_WHOLE:-0}" = 1 ] || export BUNDLE_LEVEL=1
 scripts/gpu-bundle.sh "$scratch/b.tar.gz" || status=$?
 [ $status -eq 0 ] || exit $status
 scripts/build.sh release fake_cuda
