@@ -111,7 +111,7 @@ say() { echo "$(date +%H:%M:%S) $1" | tee -a "$out/log"; }
 
 # run_part PRESET PORTION WHOLE WHAT
 run_part() {
-    if [[ $4 == scripts/* ]]; then
+    if [ -z "$1" ]; then # a script
         # shellcheck disable=SC2086
         exec $4
     fi
