@@ -639,13 +639,16 @@ if(HIP_INCLUDE)
 endif()
 
 # --- labels and variables of all tests, when all are known
-# Seconds of the longest tests, which start first.
+# Processor seconds of the longest tests, which start first: of the slice where they are longest.
 set(longest
-    "bundle 15" "aot/aot 12" "files/run 30" "mutate/mutants_gfx942 30" "matrix/test_matrix 20"
-    "examples/amdgpu 20" "tools/test_bad_input 20" "tools/test_arrays 20" "gen/test_random 15"
-    "examples/slice-gfx942 15" "examples/slice-gfx1100 15" "codegen/test_library 15"
-    "codegen/test_cpu_memory 12" "codegen/test_cpu_values 12" "compile/test_no_memory 12"
-    "tools/test_build_command 11" "compile/test_build_calls 11" "mutate/mutants 10")
+    "bundle 31" "compile/test_long_code 29" "matrix/test_matrix 28" "files/run 20"
+    "examples/slice-gfx1100 18" "compile/test_no_memory 18" "check/selftest 16" "aot/aot 16"
+    "gen/test_random 16" "compile/test_build_calls 14" "passes/test_gpu_dot 13" "files/explain 12"
+    "mutate/mutants_gfx942 11" "examples/slice-gfx950 11" "codegen/test_library 11"
+    "compile/test_build 10" "tools/test_build_command 10" "matrix/test_views 10"
+    "examples/cpu-x86-64-v3 10" "install/size 10" "examples/ptxas 10" "examples/amdgpu 10"
+    "codegen/test_cpu_memory 9" "examples/slice-gfx942 9" "docs/tutorial 9" "matrix/test_chains 8"
+    "check/warnings 8" "docs/console 8" "tools/test_bad_input 7" "memory/test_no_memory 7")
 get_property(all_tests DIRECTORY PROPERTY TESTS)
 foreach(test IN LISTS all_tests)
     get_test_property("${test}" LABELS labels)
