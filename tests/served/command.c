@@ -69,6 +69,11 @@ static int ask(int server, char **argv) {
         no_server();
     close(link[1]);
     ServedHead head = {.group = (int32_t)getpgrp(), .mask = (uint32_t)umask(0)};
+    for (int s = 1; s <= SERVED_SIGNALS; s++) {
+        struct sigaction now;
+        if (sigaction(s, NULL, &now) == 0 && now.sa_handler == SIG_IGN)
+            head.ignored |= UINT32_C(1) << s;
+    }
     count(argv, &head.words, &head.bytes);
     count(environ, &head.variables, &head.bytes);
     for (int i = 0; i < SERVED_LIMITS; i++) getrlimit((__rlimit_resource_t)i, &head.limits[i]);
@@ -81,15 +86,19 @@ static int ask(int server, char **argv) {
 
 int main(int argc, char **argv) {
     (void)argc;
-    const char *number = getenv(SERVED_FD);
-    bool open = number && number[0];
+    const char *at = getenv(SERVED_AT);
+    int server;
+    unsigned long long mounts;
+    struct stat here;
+    bool open = at && sscanf(at, "%d:%llu", &server, &mounts) == 2 &&
+                stat(SERVED_MOUNTS, &here) == 0 && here.st_ino == mounts;
     for (int i = 0; i < SERVED_STREAMS; i++) open = open && fcntl(i, F_GETFD) >= 0;
     if (!open) {
         execv(TEST_TOOL, argv);
         fprintf(stderr, "tilec: cannot start %s\n", TEST_TOOL);
         return 126;
     }
-    int status = ask(atoi(number), argv);
+    int status = ask(server, argv);
     if (WIFSIGNALED(status)) {
         setrlimit(RLIMIT_CORE, &(struct rlimit){0});
         signal(WTERMSIG(status), SIG_DFL);

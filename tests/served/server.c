@@ -135,11 +135,13 @@ static _Noreturn void command(const int files[SERVED_FILES]) {
         if (dup2(files[i], i) < 0) _exit(126);
     if (fchdir(files[SERVED_FOLDER]) != 0) _exit(126);
     for (int i = 0; i < SERVED_FILES; i++) close(files[i]);
+    for (int s = 1; s <= SERVED_SIGNALS; s++)
+        if (head.ignored >> s & 1) signal(s, SIG_IGN);
     for (int i = 0; i < SERVED_LIMITS; i++) setrlimit((__rlimit_resource_t)i, &head.limits[i]);
     environ = texts + head.words + 1;
     const char *options = getenv("ASAN_OPTIONS");
     bool wanted = !options || !strstr(options, "detect_leaks=0");
-    unsetenv(SERVED_FD);
+    unsetenv(SERVED_AT);
     if (getenv("TILEC_TEST_LEAK")) lose_memory();
     int status = __real_main((int)head.words, texts);
     fflush(NULL);

@@ -46,6 +46,7 @@ static void variables_mask_and_limits_are_the_callers(void **state) {
              "NO_COLOR= tilec check no.tile --color always 2>&1 | grep -q \"$(printf '\\33')\"");
     tool_prints(t, "600", "umask 077; tilec emit k.tile -o a.tir; stat -c %%a a.tir");
     tool_prints(t, "640", "umask 027; tilec emit k.tile -o b.tir; stat -c %%a b.tir");
+    tool_run(t, 0, "trap '' PIPE; { tilec emit --help; echo $? >status; } | true; test -s status");
     tool_run(t, 0, "sh -c 'ulimit -f 0; tilec emit k.tile -o c.tir' 2>/dev/null; test $? -gt 0");
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,7 +47,7 @@ static char **environment(Arena *arena, const Environment *e) {
     const char *own[] = {
         arena_printf(arena, "PATH=%s", e->path),
         arena_printf(arena, "ASAN_OPTIONS=%s", e->address),
-        arena_printf(arena, SERVED_FD "=%s", e->server),
+        arena_printf(arena, SERVED_AT "=%s", e->server),
         "NO_COLOR=1",
         "LC_ALL=C",
         "UBSAN_OPTIONS=exitcode=99:print_stacktrace=1",
@@ -112,7 +113,9 @@ static pid_t start(Arena *arena, const Process *process, int out, int err) {
         strcmp(process->tool_folder, TEST_BINARY_DIR) == 0 ? server_descriptor(arena, e.path) : -1;
     if (server >= 0) {
         e.path = arena_printf(arena, TEST_SERVED ":%s", e.path);
-        e.server = arena_printf(arena, "%d", server);
+        struct stat mounts;
+        if (stat(SERVED_MOUNTS, &mounts) == 0)
+            e.server = arena_printf(arena, "%d:%llu", server, (unsigned long long)mounts.st_ino);
     }
 #endif
     posix_spawn_file_actions_t files;
