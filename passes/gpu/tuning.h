@@ -48,9 +48,9 @@ enum {
     // more would wait for nothing.
     TUNE_STAGES = 3,
     TUNE_STAGES_MOST = 8,
-    // Stages from which a product may run into the next step, which takes the copies of one step out
-    // of flight. H100, f16 8192^3 in tiles of 128x256x64: 3 stages 584 TFLOP/s, into the next step
-    // 494; 4 stages 618, into the next step 646.
+    // Stages from which a product may run into the next step, which takes the copies of one step
+    // out of flight. H100, f16 8192^3 in tiles of 128x256x64: 3 stages 584 TFLOP/s, into the next
+    // step 494; 4 stages 618, into the next step 646.
     TUNE_AHEAD_STAGES = 4,
     // Registers of 32 bits per thread for values that are loaded steps before their use; and for
     // these with all other carried values of a loop, so that the step itself has enough.
