@@ -292,6 +292,7 @@ target_link_libraries(example_layers PRIVATE tilec tilec_flags)
 set_target_properties(example_layers PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
 add_dependencies(example_layers test_fakes)
+add_dependencies(commit_tests example_layers)
 add_test(NAME examples_c/layers COMMAND bash tests/examples/layers.sh $<TARGET_FILE:example_layers>
     WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
 set_tests_properties(examples_c/layers PROPERTIES LABELS quick TIMEOUT 600

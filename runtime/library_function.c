@@ -345,7 +345,7 @@ static tilec_status damaged(const tilec_library *l, const ArchiveFunction *from)
 tilec_status library_function_make(tilec_library *library, uint32_t number,
                                    LibraryFunction **function) {
     ArchiveFunction from;
-    uint32_t group, target;
+    uint32_t group = 0, target = 0;
     if (!archive_function_whole(&library->archive, number, &from))
         return rt_fail(library->device->context, TILEC_IO,
                        "the archive of library %s is damaged; rebuild it", library->name);

@@ -97,10 +97,10 @@ static const Row rows[] = {
     {"i8", "u8", "i32", "ieee", I8("s8.u8")},
     {"u8", "i8", "i32", "ieee", I8("u8.s8")},
     // fp8 becomes f16, which holds all of it, where the unit has none of it.
-    {"f8e4m3", "f8e4m3", "f32", "ieee", FP8("e4m3.e4m3")},
-    {"f8e5m2", "f8e5m2", "f32", "ieee", FP8("e5m2.e5m2")},
-    {"f8e4m3", "f8e5m2", "f32", "ieee", FP8("e4m3.e5m2")},
-    {"f8e5m2", "f8e4m3", "f32", "ieee", FP8("e5m2.e4m3")},
+    {"f8e4m3", "f8e4m3", "f32", "unit", FP8("e4m3.e4m3")},
+    {"f8e5m2", "f8e5m2", "f32", "unit", FP8("e5m2.e5m2")},
+    {"f8e4m3", "f8e5m2", "f32", "unit", FP8("e4m3.e5m2")},
+    {"f8e5m2", "f8e4m3", "f32", "unit", FP8("e5m2.e4m3")},
     {"f8e4m3fnuz", "f8e4m3fnuz", "f32", "ieee", F16_SMALL, F16_LARGE, F16_LARGE},
     {"f8e5m2fnuz", "f8e5m2fnuz", "f32", "ieee", F16_SMALL, F16_LARGE, F16_LARGE},
 };

@@ -23,6 +23,9 @@ GpuResult cuDeviceGetCount(int *count) { return *count = 1, 0; }
 GpuResult cuDeviceGet(GpuNumber *device, int ordinal) { return *device = 0, 0; }
 GpuResult cuDeviceGetName(char *name, int size, GpuNumber device) { return name[0] = 0, 0; }
 
+GpuResult cuDeviceTotalMem_v2(size_t *bytes, GpuNumber device) { return *bytes = 1 << 30, 0; }
+GpuResult cuDeviceGetPCIBusId(char *bus, int size, GpuNumber device) { return bus[0] = 0, 0; }
+
 GpuResult cuDeviceGetAttribute(int *value, GpuAttribute attribute, GpuNumber device) {
     switch (attribute) {
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = 8; break;
@@ -64,6 +67,24 @@ GpuResult cuMemcpyDtoHAsync_v2(void *to, GpuAddress from, size_t size, GpuStream
 }
 GpuResult cuMemcpyDtoDAsync_v2(GpuAddress to, GpuAddress from, size_t size, GpuStreamHandle s) {
     return 0;
+}
+GpuResult cuMemcpyPeerAsync(GpuAddress to, GpuContext there, GpuAddress from, GpuContext here,
+                            size_t size, GpuStreamHandle s) {
+    return 0;
+}
+GpuResult cuLaunchHostFunc(GpuStreamHandle stream, GpuHostFunction function, void *data) {
+    return 0;
+}
+GpuResult cuMemsetD8Async(GpuAddress to, unsigned char x, size_t count, GpuStreamHandle s) {
+    return 0;
+}
+GpuResult cuMemsetD16Async(GpuAddress to, unsigned short x, size_t count, GpuStreamHandle s) {
+    return 0;
+}
+GpuResult cuMemsetD32Async(GpuAddress to, unsigned x, size_t count, GpuStreamHandle s) { return 0; }
+GpuResult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, GpuFunction function, int size,
+                                                      size_t shared) {
+    return *blocks = 1, 0;
 }
 GpuResult cuStreamCreate(GpuStreamHandle *stream, unsigned flags) { return *stream = NULL, 0; }
 GpuResult cuStreamDestroy_v2(GpuStreamHandle stream) { return 0; }

@@ -665,8 +665,7 @@ static void the_example_does_not_spill(void **state) {
         "matmul.tile matmul --set T=f16 --set BM=128 --set BN=256 --set warps=8 --set stages=4",
         "matmul.tile matmul --set T=bf16 --set BM=256 --set BN=128 --set warps=8 --set stages=3",
         "matmul.tile matmul --set T=f16 --set BM=128 --set BN=128 --set warps=4 --set stages=4",
-        "attention.tile attention --set T=f16 --set BM=128 --set BN=128 --set D=128 --set BD=128 "
-        "--set warps=8 --set stages=2",
+        "attention.tile attention --set T=f16 --set BM=128 --set BN=128 --set BD=128 --set warps=8",
         "attention.tile attention --set T=bf16 --set BM=64 --set BN=64 --set D=64 --set CAUSAL=1",
     };
     for (size_t i = 0; i < sizeof large / sizeof *large; i++)
