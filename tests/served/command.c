@@ -60,6 +60,9 @@ static _Noreturn void no_server(void) {
     exit(126);
 }
 
+// Ctrl-C is for the command, which is in this group of processes and gets it, too.
+static void wait_on(int number) { (void)number; }
+
 // The status of the command.
 static int ask(int server, char **argv) {
     int link[2], status;
@@ -74,6 +77,8 @@ static int ask(int server, char **argv) {
         if (sigaction(s, NULL, &now) == 0 && now.sa_handler == SIG_IGN)
             head.ignored |= UINT32_C(1) << s;
     }
+    if (!(head.ignored >> SIGINT & 1))
+        sigaction(SIGINT, &(struct sigaction){.sa_handler = wait_on, .sa_flags = SA_RESTART}, NULL);
     count(argv, &head.words, &head.bytes);
     count(environ, &head.variables, &head.bytes);
     for (int i = 0; i < SERVED_LIMITS; i++) getrlimit((__rlimit_resource_t)i, &head.limits[i]);
