@@ -216,17 +216,31 @@ static bool lies_along_k(const IrOp *op) {
     return turned && !(a->def && a->def->code == IR_PERMUTE);
 }
 
+// The instruction of four warps for these types; NULL: the machine has none.
+static const MatrixOp *of_four_warps(const GpuDot *d, const Machine *machine) {
+    if (!machine->wgmma || !d->matrix || d->exact || d->split || d->sum == DTYPE_F64) return NULL;
+    return matrix_choose_wgmma(machine->chip, d->a_elem, d->b_elem, wide_sum(d));
+}
+
 // wgmma takes 64 rows at a time, and factors of 32 bytes along K and more along the neighbours.
 // Smaller tiles would waste more than it gains.
-static bool suits_wgmma(const GpuDot *d, const IrOp *op, const Machine *machine) {
+const char *gpu_wgmma_misses(const IrOp *op, const GpuDot *d, const Machine *machine) {
     enum { GROUP = 4, LEAST_N = 16 };
     const IrType *c = op->results[0].type, *a = ir_operand(op, 0)->type;
-    if (!machine->wgmma || !d->matrix || d->exact || d->split) return false;
-    const MatrixOp *row = matrix_choose_wgmma(machine->chip, d->a_elem, d->b_elem, wide_sum(d));
-    if (!row || d->sum == DTYPE_F64 || gpu_threads(op->block->func).warps < GROUP) return false;
-    if (row->shape.bits == 8 && !lies_along_k(op)) return false;
-    return sums_fit(c, gpu_threads(op->block->func)) && c->shape[c->rank - 2] >= row->shape.m &&
-           c->shape[c->rank - 1] >= LEAST_N && a->shape[a->rank - 1] >= row->shape.k;
+    const MatrixOp *row = of_four_warps(d, machine);
+    GpuThreads threads = gpu_threads(op->block->func);
+    if (!row) return NULL;
+    if (threads.warps < GROUP) return "there are fewer than 4 warps";
+    if (c->shape[c->rank - 2] < row->shape.m) return "the tile has fewer than 64 rows";
+    if (c->shape[c->rank - 1] < LEAST_N) return "the tile has fewer than 16 columns";
+    if (a->shape[a->rank - 1] < row->shape.k) return "the tile has less than 32 bytes along K";
+    if (!sums_fit(c, threads)) return "the sums take too many registers of each thread";
+    if (row->shape.bits == 8 && !lies_along_k(op)) return "K is not along the rows of both factors";
+    return NULL;
+}
+
+static bool suits_wgmma(const GpuDot *d, const IrOp *op, const Machine *machine) {
+    return of_four_warps(d, machine) && !gpu_wgmma_misses(op, d, machine);
 }
 
 // Groups of warps share rows first: each instruction then reads all of B's columns for its rows.

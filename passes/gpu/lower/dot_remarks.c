@@ -50,6 +50,9 @@ static void say_matrix(const DotSaid *s) {
     if (times > 1) say(s, REASON_DOT_SPLIT, REMARK(times));
     if (dtype_is(s->a, DTYPE_CLASS_FP8) && s->d->a_elem == DTYPE_F16)
         say(s, REASON_DOT_WIDENED, REMARK(0));
+    const char *missed =
+        p->unit == MATRIX_UNIT_WGMMA ? NULL : gpu_wgmma_misses(s->op, s->d, s->machine);
+    if (missed) remark(s->remarks, s->op->span, REASON_DOT_BY_WARP, missed, REMARK(0));
     if (s->m < p->m || s->n < p->n) say(s, REASON_DOT_PADDED, REMARK(s->m, s->n, p->m, p->n));
 }
 
