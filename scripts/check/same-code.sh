@@ -21,7 +21,7 @@ jobs_list() {
         kernel=${kernel%%(*}
         settings=("T=f16" "T=f32")
         [[ $head == *"(type T,"* ]] || settings=("")
-        [ "$kernel" != fp8_matmul ] || settings=("A=f8e4m3 B=f8e5m2 C=f16")
+        [[ $kernel != fp8_* ]] || settings=("A=f8e4m3 B=f8e5m2 C=f16")
         for s in "${settings[@]}"; do
             for t in $targets; do echo "$file $kernel $t $s"; done
         done

@@ -8,7 +8,8 @@ tilec=$1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 # Kernels that cannot have an operand type: products of fp8 name theirs.
-declare -A other=([fp8_matmul]="--set A=f8e4m3 --set B=f8e5m2 --set C=f16")
+fp8="--set A=f8e4m3 --set B=f8e5m2 --set C=f16"
+declare -A other=([fp8_matmul]=$fp8 [fp8_linear]=$fp8)
 processors=(gfx600 gfx700 gfx803 gfx900 gfx906 gfx908 gfx90a gfx942 gfx950 gfx1010 gfx1030 gfx1100
     gfx1151 gfx1200 gfx1201 gfx1250 gfx1251 gfx9-generic gfx9-4-generic gfx10-1-generic
     gfx10-3-generic gfx11-generic gfx12-generic)

@@ -182,7 +182,8 @@ void num_dot_add(NumDot *d, Num a, Num b) {
 
 // Σ(operands) + 2·(K + 2)·u(A)·(|A|·|B|) + K·half(A, 0) + 2^-53·(K + 1)·|A|·|B|
 Num num_dot(Dtype accumulator, const NumDot *d) {
-    double order = 2 * (d->k + 2) * num_unit(accumulator) * d->magnitude;
+    double unit = d->unit > 0 ? d->unit : num_unit(accumulator);
+    double order = 2 * (d->k + 2) * unit * d->magnitude;
     double small = d->k * num_half(accumulator, 0) + ldexp((d->k + 1) * d->magnitude, -53);
     return overflow(accumulator, (Num){d->v, d->e + order + small});
 }

@@ -60,6 +60,7 @@ Num num_sum(Dtype accumulator, const NumSum *s);
 // Inner products of dot().
 typedef struct NumDot {
     double least;  // operands below it may count as 0
+    double unit;   // of the sums' roundings; 0: the accumulator's
     double v, e, magnitude, k;
 } NumDot;
 void num_dot_add(NumDot *d, Num a, Num b);

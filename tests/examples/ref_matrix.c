@@ -82,27 +82,32 @@ void make_linear_relu(Run *run, const Shape *shape) {
 }
 
 // a in the shape's type, b always f8e4m3: the formats mix in half of the runs.
-void make_fp8_matmul(Run *run, const Shape *shape) {
+static void scaled_products(Run *run, const Shape *shape, bool by_columns) {
     int64_t m = shape->n[0], n = shape->n[1], inner = shape->n[2];
     run_type(run, "A", shape->type);
     run_type(run, "B", DTYPE_F8E4M3);
     run_type(run, "C", DTYPE_BF16);
     matmul_tiles(run, shape);
-    Array *a = run_input(run, "a", shape->type, FILL_FACTOR, EXTENTS(m, inner));
-    Array *b = run_input(run, "b", DTYPE_F8E4M3, FILL_FACTOR, EXTENTS(inner, n));
+    Array *a = run_input(run, by_columns ? "x" : "a", shape->type, FILL_FACTOR, EXTENTS(m, inner));
+    Array *b = by_columns ? run_input(run, "w", DTYPE_F8E4M3, FILL_FACTOR, EXTENTS(n, inner))
+                          : run_input(run, "b", DTYPE_F8E4M3, FILL_FACTOR, EXTENTS(inner, n));
     Array *rows = run_input(run, "row_scale", f32, FILL_POSITIVE, EXTENTS(m));
     Array *columns = run_input(run, "column_scale", f32, FILL_POSITIVE, EXTENTS(n));
-    Array *c = run_output(run, "c", DTYPE_BF16, EXTENTS(m, n));
+    Array *c = run_output(run, by_columns ? "y" : "c", DTYPE_BF16, EXTENTS(m, n));
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < n; j++) {
             NumDot dot = run_dot(run, shape->type);
             for (int64_t k = 0; k < inner; k++)
-                num_dot_add(&dot, num_at(a, at2(a, i, k)), num_at(b, at2(b, k, j)));
+                num_dot_add(&dot, num_at(a, at2(a, i, k)),
+                            num_at(b, by_columns ? at2(b, j, k) : at2(b, k, j)));
             Num scaled = f32_mul(num_dot(f32, &dot), num_at(rows, i));
             scaled = f32_mul(scaled, num_at(columns, j));
             want(c, at2(c, i, j), num_cast(DTYPE_BF16, scaled));
         }
 }
+
+void make_fp8_matmul(Run *run, const Shape *shape) { scaled_products(run, shape, false); }
+void make_fp8_linear(Run *run, const Shape *shape) { scaled_products(run, shape, true); }
 
 void make_int4_matvec(Run *run, const Shape *shape) {
     Dtype t = shape->type;

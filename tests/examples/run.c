@@ -9,7 +9,8 @@
 NumDot run_dot(const Run *run, Dtype factor) {
     bool half = factor == DTYPE_F16 || dtype_is(factor, DTYPE_CLASS_FP8);
     double least = half ? ldexp(1, -14) : factor == DTYPE_BF16 ? ldexp(1, -126) : 0;
-    return (NumDot){.least = run->flushes_halves ? least : 0};
+    bool cut = run->short_sums && dtype_is(factor, DTYPE_CLASS_FP8);
+    return (NumDot){.least = run->flushes_halves ? least : 0, .unit = cut ? ldexp(1, -13) : 0};
 }
 
 void run_type(Run *run, const char *name, Dtype type) {

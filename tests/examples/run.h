@@ -60,6 +60,7 @@ typedef struct Run {
     uint64_t seed;
     bool wild;
     bool flushes_halves;  // the device takes subnormal f16 and bf16 as 0 in dots
+    bool short_sums;      // it keeps 13 bits of the sums of fp8
     Array arrays[RUN_MAX_ARGS];
     Arg args[RUN_MAX_ARGS];
     Spec specs[RUN_MAX_SPECS];

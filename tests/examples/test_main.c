@@ -38,8 +38,9 @@ typedef struct Session {
     int option_count;
     uint64_t one_in;
     bool all, gpu;
-    bool hardware;  // a real GPU, not a simulated one
-    bool flushes;   // it takes subnormal f16 and bf16 as 0 in dots
+    bool hardware;    // a real GPU, not a simulated one
+    bool flushes;     // it takes subnormal f16 and bf16 as 0 in dots
+    bool short_sums;  // it keeps 13 bits of the sums of fp8
 } Session;
 
 typedef struct Case {
@@ -128,7 +129,9 @@ static void gpu_shapes(const Example *example, Shapes *shapes) {
 static bool run_shape(Session *session, Launcher *launcher, const Example *example,
                       const Shape *shape) {
     char text[512];
-    Run run = {.seed = seed_of(example, shape), .flushes_halves = session->flushes};
+    Run run = {.seed = seed_of(example, shape),
+               .flushes_halves = session->flushes,
+               .short_sums = session->short_sums};
     example->make(&run, shape);
     const char *wrong = launcher_run(launcher, example, &run);
     if (wrong && session->gpu && launcher->unsupported) {
@@ -240,6 +243,16 @@ static bool add_option(Session *session, char *text) {
     return true;
 }
 
+// NVIDIA's devices from sm_89 on, but for sm_90 without its own instructions (docs/numerics.md). A
+// real one may be any of them.
+static bool keeps_few_bits(const char *device) {
+    static const char *const others[] = {"sim:sm_7", "sim:sm_80", "sim:sm_86", "sim:sm_87"};
+    bool cuda = strncmp(device, "cuda", 4) == 0, few = strncmp(device, "sim:sm_", 7) == 0;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strncmp(device, others[i], strlen(others[i])) == 0) few = false;
+    return cuda || (few && strcmp(device, "sim:sm_90") != 0);
+}
+
 int main(int argc, char **argv) {
     Session session = {.device = "interp", .one_in = 1};
     const char *only = NULL;
@@ -258,6 +271,7 @@ int main(int argc, char **argv) {
             only = argv[i];
     }
     session.flushes |= strstr(session.device, "gfx90a") != NULL;
+    session.short_sums = keeps_few_bits(session.device);
     int failed = only || session.one_in > 1 ? 0 : test_parts();
     session.hardware =
         strncmp(session.device, "cuda", 4) == 0 || strncmp(session.device, "hip", 3) == 0;

@@ -13,7 +13,8 @@ ptxas=$(command -v ptxas || ls /usr/local/cuda/bin/ptxas 2>/dev/null) || {
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 # Kernels that cannot have an operand type: products of fp8 name theirs.
-declare -A other=([fp8_matmul]="--set A=f8e4m3 --set B=f8e5m2 --set C=f16")
+fp8="--set A=f8e4m3 --set B=f8e5m2 --set C=f16"
+declare -A other=([fp8_matmul]=$fp8 [fp8_linear]=$fp8)
 architectures=()
 for sm in 75 80 86 89 90 100 120; do
     if "$ptxas" --help | grep -q "sm_$sm\b"; then

@@ -27,8 +27,8 @@ static const struct {
     int outside, inside;
 } rows[] = {
     {"matmul", 1, 0},  // from the matrix unit to stores of 16 bytes
-    {"batched_matmul", 1, 0}, {"linear_relu", 1, 0},
-    {"fp8_matmul", 1, 0},     {"attention", 2, 0},    // and the queries to the matrix unit
+    {"batched_matmul", 1, 0}, {"linear_relu", 1, 0}, {"fp8_matmul", 1, 0},
+    {"fp8_linear", 1, 0},     {"attention", 2, 0},    // and the queries to the matrix unit
     {"transposed", 1, 0},     {"scatter_add", 1, 0},  // an index tile
     {"conv2d", 2, 0},                                 // the sum, and an index tile
     {"grouped_matmul", 0, 2},  // the sum, and the rows of a group: in the loop over groups of rows
@@ -44,7 +44,7 @@ static void lower(Tool *t, const Example *e) {
                                                                               : 0);
     // Some kernels have no type parameter, one has three.
     const char *own = arena_printf(t->arena, "--set T=%s", type);
-    if (strcmp(e->kernel, "fp8_matmul") == 0)
+    if (strncmp(e->kernel, "fp8_", 4) == 0)
         own = arena_printf(t->arena, "--set A=%s --set B=%s --set C=f16", type, type);
     tool_run(t, 0,
              "grep -q 'kernel %s(.*type' $S/examples/%s.tile && own='%s'; tilec emit "
