@@ -4,9 +4,11 @@
 
 static uint32_t version_of(const IrOp *op) {
     if (op->code == IR_THREAD_MATRIX_LOAD) return 65;
-    if (op->code == IR_THREAD_WGMMA) return 80;
-    if (op->code != IR_THREAD_MMA) return 0;
-    return dtype_is(ir_operand(op, 0)->type->elem, DTYPE_CLASS_FP8) ? 84 : 65;
+    if (op->code != IR_THREAD_MMA && op->code != IR_THREAD_WGMMA) return 0;
+    Dtype a = ir_operand(op, 0)->type->elem, b = ir_operand(op, 1)->type->elem;
+    if (op->code == IR_THREAD_MMA) return dtype_is(a, DTYPE_CLASS_FP8) ? 84 : 65;
+    // Integers of two signs came later than the other products.
+    return dtype_is(a, DTYPE_CLASS_INT) && a != b ? 84 : 80;
 }
 
 static uint32_t block_version(const IrBlock *block) {
