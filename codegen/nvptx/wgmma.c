@@ -1,8 +1,12 @@
 // thread.wgmma: assembly, because LLVM has no intrinsic for the products.
 //
 // The sums are operands of the assembly that stay in their registers. LLVM knows nothing of a
-// product in flight: all it sees is that a product's sums go to the next one, and at last to the
+// product in flight: all it sees is that a product's sums go to the next one, and at last to a
 // wait, which defines them once more. The verifier has checked that nothing else uses them.
+//
+// LLVM copies an operand that stays in its register before the assembly when it needs the result
+// elsewhere. Before a wait that would read sums in flight. So where LLVM may need copies, the wait
+// copies the sums itself, after it has waited, and ptxas removes the copies that it can.
 #include <stdio.h>
 #include <string.h>
 
@@ -32,9 +36,10 @@ static Assembly *begin(Gen *g) {
     return a;
 }
 
-static void add_result(Assembly *a, LLVMTypeRef type, char constraint) {
+// "=&": the register is none of the operands'.
+static void add_result(Assembly *a, LLVMTypeRef type, const char *how, char constraint) {
     CHECK(a->result_count < MOST_SUMS, "more than %d sums", MOST_SUMS);
-    ADD(a, constraints, "%s=%c", a->constraints_size ? "," : "", constraint);
+    ADD(a, constraints, "%s%s%c", a->constraints_size ? "," : "", how, constraint);
     a->results[a->result_count++] = type;
 }
 
@@ -134,7 +139,7 @@ void nvptx_wgmma(Gen *g, const IrOp *op) {
         type_of(sum->elem), type_of(a->type->elem), type_of(ir_operand(op, 1)->type->elem));
     for (uint32_t i = 0; i < sum->count; i++) {
         ADD(s, text, "%s$%u", i ? ", " : "", i);
-        add_result(s, type, sum_constraint(sum->elem));
+        add_result(s, type, "=", sum_constraint(sum->elem));
     }
     ADD(s, text, "}, ");
     if (in_memory) {
@@ -165,13 +170,98 @@ void nvptx_wgmma_commit(Gen *g) {
     end(g, s, NULL);
 }
 
+// ---- waits --------------------------------------------------------------------------------------
+
+// Where the products that a wait ends begin: the first of them, or a loop that leaves one in
+// flight.
+static const IrOp *first_in_flight(const IrOp *wait) {
+    const IrOp *first = ir_operand(wait, 0)->def;
+    for (const IrOp *op = wait->prev; op && op->code != IR_THREAD_WGMMA_WAIT; op = op->prev)
+        if (op->code == IR_THREAD_WGMMA) first = op;
+    return first;
+}
+
+// Is the value used after an op of its block, or within that op?
+static bool used_after(const IrValue *v, const IrOp *op) {
+    for (const IrUse *use = v->uses; use; use = use->next) {
+        const IrOp *at = use->user;
+        while (at && at->block != op->block) at = at->block->parent;
+        if (!at || use->user == op) continue;
+        while (at && at != op) at = at->prev;
+        if (at) return true;
+    }
+    return false;
+}
+
+// The value that the products of these sums began with; NULL: zero.
+static const IrValue *origin_of(const IrValue *sums) {
+    enum { FOR_INIT = 3 };
+    while (sums && sums->def) {
+        const IrOp *op = sums->def;
+        switch (op->code) {
+        case IR_THREAD_WGMMA: sums = ir_operand(op, 2); break;
+        case IR_FOR: sums = ir_operand(op, FOR_INIT + sums->index); break;
+        case IR_THREAD_WGMMA_WAIT:
+        case IR_THREAD_PACK:
+        case IR_VEC_SHUFFLE: sums = ir_operand(op, 0); break;
+        default: return sums;
+        }
+    }
+    return sums;
+}
+
+// Do the sums, as the result of the region that ends here, move to another register? They do if
+// another value of that variable is needed while they are in flight, or if they began as another
+// variable.
+static bool moves_to(const IrOp *yield, uint32_t i, const IrOp *first, const IrValue *origin) {
+    const IrBlock *body = yield->block;
+    const IrOp *parent = body->parent;
+    if (!parent || body != first->block) return true;
+    if (parent->code == IR_FOR) {
+        const IrValue *before = body->args[1 + i];
+        if (origin && origin->block == body && origin != before) return true;
+        return used_after(before, first);
+    }
+    if (parent->code != IR_IF) return true;
+    for (const IrUse *use = parent->results[i].uses; use; use = use->next)
+        if (use->user->code == IR_YIELD) return true;
+    for (uint32_t r = 0; r < parent->region_count; r++)
+        if (used_after(ir_operand(parent->regions[r]->last, i), first) &&
+            parent->regions[r] != body)
+            return true;
+    return false;
+}
+
+// May LLVM need a sum in another register than its product's?
+static bool moves(const IrOp *wait) {
+    const IrOp *first = first_in_flight(wait);
+    const IrValue *origin = origin_of(ir_operand(wait, 0));
+    if (!first) return true;
+    for (const IrUse *use = wait->results[0].uses; use; use = use->next) {
+        uint32_t i = (uint32_t)(use - use->user->operands);
+        if (use->user->code == IR_YIELD && moves_to(use->user, i, first, origin)) return true;
+    }
+    return false;
+}
+
 void nvptx_wgmma_wait(Gen *g, const IrOp *op) {
     const IrValue *x = ir_operand(op, 0);
     LLVMValueRef *sums = gen_parts(g, x);
     Assembly *s = begin(g);
-    ADD(s, text, "wgmma.wait_group.sync.aligned %d;", (int)ir_attr_int(op, IR_ATTR_COUNT));
-    for (uint32_t i = 0; i < x->type->count; i++)
-        add_result(s, sum_type(g, x->type->elem), sum_constraint(x->type->elem));
-    for (uint32_t i = 0; i < x->type->count; i++) add_tied(s, sums[i], i);
+    int ahead = (int)ir_attr_int(op, IR_ATTR_COUNT);
+    bool copied = !ahead && moves(op);
+    uint32_t count = x->type->count;
+    const char constraint[2] = {sum_constraint(x->type->elem)};
+    ADD(s, text, "wgmma.wait_group.sync.aligned %d;", ahead);
+    for (uint32_t i = 0; i < count; i++)
+        add_result(s, sum_type(g, x->type->elem), copied ? "=&" : "=", constraint[0]);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!copied) {
+            add_tied(s, sums[i], i);
+            continue;
+        }
+        ADD(s, text, " mov.b32 $%u, $%u;", i, count + i);
+        add_operand(s, sums[i], constraint);
+    }
     end(g, s, gen_define_parts(g, op));
 }
