@@ -422,8 +422,8 @@ static Ops marked(Pipeline *p, const Pipelined *e, uint32_t known) {
 
 static Pipelined early_of(Pipeline *p, bool copies, uint32_t known) {
     const PipelinePlan *plan = p->plan;
-    Pipelined e = {.copies = copies, .slots = plan->stages, .distance = 1};
-    if (copies) e.distance = plan->stages - (plan->ahead_dot ? 2 : 1);
+    Pipelined e = {
+        .copies = copies, .slots = plan->stages, .distance = copies ? plan->distance : 1};
     for (size_t i = 0; i < plan->feeds.count; i++)
         if (plan->feeds.data[i].copied == copies)
             vec_push(p->scratch, &e.feeds, &plan->feeds.data[i]);

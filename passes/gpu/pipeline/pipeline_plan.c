@@ -391,12 +391,8 @@ static void settle_stages(PipelinePlanner *p) {
     for (size_t i = plan->feeds.count; i-- > 0;) {
         PipelineFeed *feed = &plan->feeds.data[i];
         if (!feed->copied) continue;
-        if (plan->stages) {
-            say(p, feed->load, REASON_PIPELINED,
-                REMARK(plan->stages - 1, (int64_t)bytes_of(feed->load->results)));
-        } else if (!keep_in_registers(p, feed, REASON_PIPELINE_SHARED_FULL)) {
+        if (!plan->stages && !keep_in_registers(p, feed, REASON_PIPELINE_SHARED_FULL))
             drop(plan, i);
-        }
     }
 }
 
@@ -444,6 +440,19 @@ static IrOp *ahead_dot(const PipelinePlanner *p) {
     return is_copied_factor(plan, dot, 0) && is_copied_factor(plan, dot, 1) ? dot : NULL;
 }
 
+static void settle_distance(PipelinePlanner *p) {
+    PipelinePlan *plan = p->plan;
+    if (!plan->stages) return;
+    plan->ahead_dot = ahead_dot(p);
+    plan->distance = plan->stages - (plan->ahead_dot ? 2 : 1);
+    for (size_t i = plan->feeds.count; i-- > 0;) {
+        const IrOp *load = plan->feeds.data[i].load;
+        if (plan->feeds.data[i].copied)
+            say(p, load, REASON_PIPELINED,
+                REMARK(plan->distance, (int64_t)bytes_of(load->results)));
+    }
+}
+
 PipelinePlan pipeline_plan(IrFunc *f, const PassContext *context, const GpuFacts *facts,
                            IrOp *loop) {
     PipelinePlan plan = {.loop = loop};
@@ -459,6 +468,6 @@ PipelinePlan pipeline_plan(IrFunc *f, const PassContext *context, const GpuFacts
         p.carried += pipeline_words(loop->results[i].type);
     plan_block(&p, p.body);
     settle_stages(&p);
-    plan.ahead_dot = ahead_dot(&p);
+    settle_distance(&p);
     return plan;
 }

@@ -22,12 +22,13 @@ typedef struct PipelineFeed {
 
 typedef struct PipelinePlan {
     IrOp *loop;
-    uint32_t stages;  // of copies: steps between a load and its use, plus one
+    uint32_t stages;    // of copies: slots of a ring
+    uint32_t distance;  // of copies: steps between a load and its use
     VEC(PipelineFeed) feeds;
     VEC(uint32_t) ahead;  // carried values that feeds need: arguments of the body
     bool *advances;       // by op id: the ops that compute their values for the next step
     IrOp *ahead_dot;      // a product that may still run in the next step; NULL: there is none. It
-                          // takes one stage more
+                          // keeps its slot for one step more
 } PipelinePlan;
 
 PipelinePlan pipeline_plan(IrFunc *f, const PassContext *context, const GpuFacts *facts,
