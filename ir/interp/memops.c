@@ -227,14 +227,16 @@ static void tally_add(Tally *t, Shade s) {
 }
 
 // A float sum that grows in any order: the row of `sum` over the start and all terms (with rule S).
-static Shade tally_shade(const Tally *t, Dtype elem, uint64_t bits) {
+static Shade tally_shade(const Tally *t, Dtype elem, uint64_t bits, bool approximate) {
     const DtypeFloat *f = dtype_float(elem);
+    bool flushed = approximate && elem == DTYPE_F32 && !(t->exact && t->lowest >= f->min_exponent);
     double u = ldexp(1, -f->precision);
     Shade s = shade_exact(elem, bits);
     if (isnan(t->sum) || isinf(t->sum)) return (Shade){t->sum, isfinite(t->error) ? 0 : HUGE_VAL};
-    if (t->exact && t->magnitude < ldexp(1, t->lowest + f->precision)) return s;
+    if (t->exact && !flushed && t->magnitude < ldexp(1, t->lowest + f->precision)) return s;
     double n = (double)t->n;
     double e = t->error + 2 * n * u * t->magnitude + ldexp(n, -53) * t->magnitude;
+    if (flushed) e += 2 * n * ldexp(1, f->min_exponent);  // an operand and a sum of each addition
     if (t->magnitude > f->greatest) e = HUGE_VAL;
     return (Shade){t->sum, e};
 }
@@ -268,7 +270,7 @@ static Shade atomic_shade(InterpRun *run, const InterpAccess *a, uint32_t i, IrR
     tally_add(t, x);
     Shade s = shade_exact(a->elem, result);
     if (t->mixed) return (Shade){s.v, HUGE_VAL};
-    if (floats && sums) return tally_shade(t, a->elem, result);
+    if (floats && sums) return tally_shade(t, a->elem, result, run->approximate);
     if (rmw == IR_RMW_MIN || rmw == IR_RMW_MAX)
         return shade_lane(&(ShadeLane){.code = rmw == IR_RMW_MIN ? IR_MIN : IR_MAX,
                                        .from = a->elem,
