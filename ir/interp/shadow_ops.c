@@ -291,6 +291,12 @@ static ShadowMatrix matrix_of(InterpRun *run, const InterpSlot *s) {
     return m;
 }
 
+// Numbers of this type are multiples of 2^this.
+static int least_bit(Dtype t) {
+    const DtypeFloat *f = dtype_float(t);
+    return f->min_exponent - f->precision + 1;
+}
+
 typedef struct DotBound {
     Dtype wide;
     uint64_t k;
@@ -313,7 +319,8 @@ static DotBound dot_bound(const InterpRun *run, const IrOp *op, const InterpSlot
     if (unit && run->launch->short_sums && wide != DTYPE_F64 && d.precision > SHORT)
         d.precision = SHORT;
     int64_t precision = a->elem == DTYPE_F32 ? ir_attr_int(op, IR_ATTR_PRECISION) : 0;
-    bool inexact = a->elem == DTYPE_F64 || (a->elem == DTYPE_F32 && wide != DTYPE_F64);
+    bool inexact = a->elem == DTYPE_F64 || (a->elem == DTYPE_F32 && wide != DTYPE_F64) ||
+                   d.lowest < least_bit(wide);
     if (inexact) d.absolute = (double)k * half_ulp(wide, 0);
     if (wide == DTYPE_F64) return d;
     double low_parts = (double)k * ldexp(1, -126) * (x->greatest + y->greatest);
@@ -382,7 +389,7 @@ static Shade dot_shade(const DotBound *b, const DotSums *d, Shade c, Dtype t, ui
     if (c.v != 0 && last_bit(c.v) < lowest) lowest = last_bit(c.v);
     // Sums are multiples of 2^lowest: if that is not subnormal, no sum is.
     bool sums_flushed = b->flushes && (!exact || lowest < -126);
-    bool kept = exact && !sums_flushed && !b->loose;
+    bool kept = exact && !sums_flushed && !b->loose && lowest >= least_bit(b->wide);
     if (kept && b->relative == 0 && magnitude < ldexp(1, lowest + b->precision))
         return shade_exact(t, x);
     double e = c.e + d->part + 2 * (double)(b->k + 2) * ldexp(1, -b->precision) * reach +
