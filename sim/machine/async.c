@@ -128,6 +128,7 @@ static void tell_landing(SimWarp *w, const SimInstr *i, const SimCopy *c, uint32
     }
     SimAccess a = {.at = sim_place(w, i),
                    .space = SIM_SPACE_SHARED,
+                   .owner = w->block->rank,
                    .kind = SIM_ACCESS_ASYNC_LAND,
                    .mask = lanes,
                    .lanes = SIM_LANES,
