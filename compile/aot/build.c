@@ -46,6 +46,7 @@ typedef struct Bench {
     char target_name[CODE_TARGET_NAME_MAX];
     VEC(FrontSpec) specs;
     uint32_t entries;
+    bool refused;  // by the tool that makes machine code of PTX
 } Bench;
 
 static const BuildFunction *function_of(const Job *j) { return &j->plan->functions[j->function]; }
@@ -96,13 +97,32 @@ static Str copy(Arena *arena, Str text) {
     return (Str){arena_text(arena, text.text, text.size), text.size};
 }
 
+// A driver would refuse the PTX, too. Only the first of a job's codes is reported.
+static void say_refused(Bench *b, Str tool, size_t first) {
+    Diags *diags = b->unit->diags;
+    Str message = STR("it made no machine code");
+    for (size_t i = diags_count(diags); i-- > first;)
+        if (diags_get(diags, i)->severity == DIAG_ERROR) message = diags_get(diags, i)->text;
+    diags_truncate(diags, first);
+    if (b->refused) return;
+    b->refused = true;
+    diag_warning(
+        diags, (Span){0}, DIAG_UNSUPPORTED,
+        "%.*s does not accept the code of '%.*s' for %s: %.*s; the library has only PTX, which "
+        "a driver may not accept either",
+        STR_ARG(tool), STR_ARG(function_of(b->job)->symbol), b->target_name, STR_ARG(message));
+}
+
 // Machine code in addition to PTX, if a tool that knows the architecture is installed.
 static Str make_cubin(Bench *b, const HashKey *key, Str ptx) {
     const CodeServices *s = b->job->plan->services;
     Cubin cubin;
     size_t before = diags_count(b->unit->diags);
-    bool made = s->cubin && code_cubin(b->unit, s, key, ptx, &cubin);
-    diags_truncate(b->unit->diags, before);
+    Str tool = s->cubin ? cubin_tool(s->cubin, b->unit->arena, ptx, NULL) : STR("");
+    if (!tool.size) return STR("");
+    bool made = code_cubin(b->unit, s, key, ptx, &cubin);
+    if (!made) say_refused(b, tool, before);
+    if (made) diags_truncate(b->unit->diags, before);
     return made ? cubin.bytes : STR("");
 }
 

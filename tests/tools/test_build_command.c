@@ -89,6 +89,25 @@ static void writes_what_it_is_asked_for(void **state) {
     tool_run(t, 0, "test $(ls codes | wc -l) = $(grep -o '\"form\"' k.json | wc -l)");
 }
 
+// The library is made all the same: its PTX is for drivers, which may be newer.
+static void says_that_ptxas_refuses_the_code(void **state) {
+    Tool *t = *state;
+    if (!codegen_built()) return;
+    tool_file(t, "ptxas",
+              text_of("#!/bin/sh\n"
+                      "if [ \"$1\" = --version ]; then\n"
+                      "echo 'Cuda compilation tools, release 1.0, V13.0.1'; exit 0; fi\n"
+                      "echo \"ptxas fatal   : no room for 'any'\" >&2\nexit 255\n"));
+    tool_run(t, 0,
+             "chmod +x ptxas; TILEC_CACHE=off TILEC_PTXAS=$PWD/ptxas tilec build any.tile -o l.a "
+             "--target sm_80 " ANY_ALL);
+    assert_true(tool_said(t,
+                          "warning: ptxas 13.0.1 does not accept the code of 'any_f16' for "
+                          "sm_80: "));
+    assert_true(tool_said(t, "no room for 'any'; the library has only PTX, "));
+    expect_list(t, "any.tile l.a ptxas");
+}
+
 static void json_says_what_was_built(void **state) {
     Tool *t = *state;
     if (!codegen_built()) return;
@@ -583,19 +602,13 @@ static void names_may_end_like_types(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        BUILD_TEST(writes_what_it_is_asked_for),
-        BUILD_TEST(json_says_what_was_built),
-        BUILD_TEST(the_same_input_gives_the_same_bytes),
-        BUILD_TEST(names_of_the_library),
-        BUILD_TEST(depfiles_name_imports),
-        BUILD_TEST(headers_compile_anywhere),
-        BUILD_TEST(wrong_uses_are_refused),
-        BUILD_TEST(all_errors_are_told),
-        BUILD_TEST(targets_may_refuse),
-        BUILD_TEST(libraries_are_linked_whole),
-        BUILD_TEST(told_commands_can_be_typed),
-        BUILD_TEST(code_is_for_several),
-        BUILD_TEST(names_may_end_like_types),
+        BUILD_TEST(writes_what_it_is_asked_for), BUILD_TEST(says_that_ptxas_refuses_the_code),
+        BUILD_TEST(json_says_what_was_built),    BUILD_TEST(the_same_input_gives_the_same_bytes),
+        BUILD_TEST(names_of_the_library),        BUILD_TEST(depfiles_name_imports),
+        BUILD_TEST(headers_compile_anywhere),    BUILD_TEST(wrong_uses_are_refused),
+        BUILD_TEST(all_errors_are_told),         BUILD_TEST(targets_may_refuse),
+        BUILD_TEST(libraries_are_linked_whole),  BUILD_TEST(told_commands_can_be_typed),
+        BUILD_TEST(code_is_for_several),         BUILD_TEST(names_may_end_like_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
