@@ -90,6 +90,7 @@ static AtOnceMove *take_all(AtOnceStream *s) {
     AtOnceMove *list = s->first;
     s->first = NULL;
     s->end = &s->first;
+    s->moving = list != NULL;
     os_mutex_unlock(s->queue);
     return list;
 }
@@ -102,11 +103,15 @@ static void run_all(tilec_device *device, AtOnceStream *s) {
         m = m->next;
         free(done);
     }
+    os_mutex_lock(s->queue);
+    s->moving = false;
+    os_mutex_unlock(s->queue);
 }
 
+// Has it moves that are not done? Another thread may be making them.
 static bool waits(AtOnceStream *s) {
     os_mutex_lock(s->queue);
-    bool some = s->first != NULL;
+    bool some = s->first || s->moving;
     os_mutex_unlock(s->queue);
     return some;
 }
@@ -134,7 +139,7 @@ static void let_go(AtOnceDevice *d, AtOnceStream *s) {
     recover_free(s);
 }
 
-// A stream of the device on which something waits, held; NULL: there is none.
+// A stream of the device with moves that are not done, held; NULL: there is none.
 static AtOnceStream *hold_waiting(AtOnceDevice *d) {
     os_mutex_lock(d->queue);
     AtOnceStream *s = d->streams;

@@ -30,6 +30,7 @@ typedef struct AtOnceStream {
     RtReport failure;
     OsMutex *queue;
     AtOnceMove *first, **end;  // what waits
+    bool moving;               // some of it has been taken from there, and is not done
     struct AtOnceStream *next;
     uint32_t holds;
 } AtOnceStream;
