@@ -42,6 +42,7 @@ static const char *own(const TargetCheck *c, const IrOp *op) {
     case IR_THREAD_MMA: return gpu_matrix_op(&c->machine, op) ? NULL : check_lacks;
     case IR_THREAD_WGMMA:
         return c->machine.wgmma && gpu_matrix_op(&c->machine, op) ? NULL : check_lacks;
+    case IR_THREAD_WGMMA_BEGIN:
     case IR_THREAD_WGMMA_COMMIT:
     case IR_THREAD_WGMMA_WAIT: return c->machine.wgmma ? NULL : check_lacks;
     case IR_EXP2:

@@ -64,6 +64,7 @@ static void nvptx_op(Gen *g, const IrOp *op) {
     case IR_THREAD_WAIT: nvptx_warp(g, op); return;
     case IR_THREAD_MMA: nvptx_mma(g, op); return;
     case IR_THREAD_WGMMA: nvptx_wgmma(g, op); return;
+    case IR_THREAD_WGMMA_BEGIN: nvptx_wgmma_begin(g, op); return;
     case IR_THREAD_WGMMA_COMMIT: nvptx_wgmma_commit(g); return;
     case IR_THREAD_WGMMA_WAIT: nvptx_wgmma_wait(g, op); return;
     case IR_EXP2: approximate(g, op, "llvm.nvvm.ex2.approx.ftz"); return;

@@ -23,6 +23,7 @@ LLVMValueRef nvptx_any_lane(Gen *g, LLVMValueRef bit);
 void nvptx_mma(Gen *g, const IrOp *op);    // mma.c
 void nvptx_wgmma(Gen *g, const IrOp *op);  // wgmma.c
 void nvptx_wgmma_commit(Gen *g);
+void nvptx_wgmma_begin(Gen *g, const IrOp *op);
 void nvptx_wgmma_wait(Gen *g, const IrOp *op);
 
 void nvptx_keep_signs(Module *m);  // signs.c: for before_selection

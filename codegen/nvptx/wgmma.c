@@ -164,6 +164,18 @@ void nvptx_wgmma(Gen *g, const IrOp *op) {
     end(g, s, gen_define_parts(g, op));
 }
 
+// LLVM would compute a sum just before its first product, while others run.
+void nvptx_wgmma_begin(Gen *g, const IrOp *op) {
+    const IrValue *x = ir_operand(op, 0);
+    LLVMValueRef *sums = gen_parts(g, x);
+    Assembly *s = begin(g);
+    ADD(s, text, "wgmma.fence.sync.aligned;");
+    for (uint32_t i = 0; i < x->type->count; i++)
+        add_result(s, sum_type(g, x->type->elem), "=", sum_constraint(x->type->elem));
+    for (uint32_t i = 0; i < x->type->count; i++) add_tied(s, sums[i], i);
+    end(g, s, gen_define_parts(g, op));
+}
+
 void nvptx_wgmma_commit(Gen *g) {
     Assembly *s = begin(g);
     ADD(s, text, "wgmma.commit_group.sync.aligned;");
@@ -201,6 +213,7 @@ static const IrValue *origin_of(const IrValue *sums) {
         switch (op->code) {
         case IR_THREAD_WGMMA: sums = ir_operand(op, 2); break;
         case IR_FOR: sums = ir_operand(op, FOR_INIT + sums->index); break;
+        case IR_THREAD_WGMMA_BEGIN:
         case IR_THREAD_WGMMA_WAIT:
         case IR_THREAD_PACK:
         case IR_VEC_SHUFFLE: sums = ir_operand(op, 0); break;

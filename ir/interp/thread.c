@@ -131,6 +131,7 @@ bool execute_threads(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     case IR_THREAD_MATRIX_LOAD: matrix_load(run, frame, op); return true;
     case IR_THREAD_MMA: thread_mma(run, frame, op); return true;
     case IR_THREAD_WGMMA: thread_wgmma(run, frame, op); return true;
+    case IR_THREAD_WGMMA_BEGIN:
     case IR_THREAD_WGMMA_WAIT:
         for (uint32_t t = 0; t < frame_threads(frame); t++) wait(run, frame_thread(frame, t), op);
         return true;

@@ -394,6 +394,7 @@ bool verifier_rule(Verifier *v, const IrOp *op) {
     case IR_RULE_THREAD_MATRIX_LOAD:
     case IR_RULE_THREAD_MMA:
     case IR_RULE_THREAD_WGMMA:
+    case IR_RULE_THREAD_WGMMA_BEGIN:
     case IR_RULE_THREAD_WGMMA_WAIT:
     case IR_RULE_THREAD_COPY:
     case IR_RULE_THREAD_UPDATE: return verifier_thread_rule(v, op);

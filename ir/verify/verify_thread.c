@@ -235,6 +235,8 @@ bool verifier_thread_rule(Verifier *v, const IrOp *op) {
     if (rule == IR_RULE_THREAD_MATRIX_LOAD) return rule_matrix_load(v, op);
     if (rule == IR_RULE_THREAD_MMA) return rule_mma(v, op);
     if (rule == IR_RULE_THREAD_WGMMA) return rule_wgmma(v, op);
+    if (rule == IR_RULE_THREAD_WGMMA_BEGIN)
+        return plain(v, op, 0) && verifier_result(v, op, 0, ir_operand(op, 0)->type);
     if (rule == IR_RULE_THREAD_WGMMA_WAIT) return rule_wgmma_wait(v, op);
     if (rule == IR_RULE_THREAD_COPY) return rule_copy(v, op);
     if (rule == IR_RULE_THREAD_UPDATE) return rule_update(v, op);

@@ -85,6 +85,7 @@ static const char *tile_section(const IrOpInfo *info) {
     case IR_RULE_THREAD_MATRIX_LOAD:
     case IR_RULE_THREAD_MMA:
     case IR_RULE_THREAD_WGMMA:
+    case IR_RULE_THREAD_WGMMA_BEGIN:
     case IR_RULE_THREAD_WGMMA_WAIT:
     case IR_RULE_THREAD_COPY:
     case IR_RULE_THREAD_UPDATE: break;

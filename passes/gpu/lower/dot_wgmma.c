@@ -159,6 +159,9 @@ IrValue *threads_dot_wgmma(Threads *t, const IrOp *op, const GpuDot *d, IrValue 
     uint32_t *regs = arena_new(t->scratch, uint32_t, size);
     IrValue **sums = arena_new(t->scratch, IrValue *, count);
     const IrType *type = threads_vector(t, d->sum, size), *a = ir_operand(op, 0)->type;
+    // The sums of a loop are complete, or in flight.
+    if (acc && acc->def && count > 1)
+        acc = ir_result(ir_op(&t->b, IR_THREAD_WGMMA_BEGIN, 1, &acc, 1, &acc->type, 0, NULL), 0);
     for (uint32_t i = 0; i < count && acc; i++) {
         for (uint32_t r = 0; r < size; r++) regs[r] = i * size + r;
         sums[i] = threads_pick(t, acc, size, regs);
