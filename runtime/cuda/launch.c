@@ -28,19 +28,20 @@ static bool has_clusters(const GpuDevice *d, const RtLaunch *l) {
 }
 
 static tilec_status launch_clusters(const tilec_device *device, const RtLaunch *l,
-                                    GpuLaunchConfig *config, void **extra) {
+                                    GpuLaunchConfig *config, GpuParams params) {
     const GpuDevice *d = device->state;
     GpuLaunchAttribute cluster = {
         .id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
         .value.cluster = {(unsigned)l->meta->variants[l->variant].ctas, 1, 1}};
     config->attrs = &cluster;
     config->numAttrs = 1;
-    GpuResult r = GPU_DO(d, launch_kernel_ex, config, l->module->function, NULL, extra);
+    GpuResult r =
+        GPU_DO(d, launch_kernel_ex, config, l->module->function, params.list, params.extra);
     return r ? gpu_fail(device, GPU_CALL_launch_kernel_ex, r) : TILEC_OK;
 }
 
 tilec_status cuda_launch(const tilec_device *device, const RtLaunch *l, GpuLaunchConfig *config,
-                         void **extra) {
-    return has_clusters(device->state, l) ? launch_clusters(device, l, config, extra)
-                                          : gpu_launch_plain(device, l, config, extra);
+                         GpuParams params) {
+    return has_clusters(device->state, l) ? launch_clusters(device, l, config, params)
+                                          : gpu_launch_plain(device, l, config, params);
 }

@@ -23,6 +23,6 @@ tilec_status cuda_encode_map(tilec_device *device, const GpuMapFacts *facts, voi
 // launch.c
 tilec_status cuda_allow(const tilec_device *device, const RtLaunch *launch);
 tilec_status cuda_launch(const tilec_device *device, const RtLaunch *launch,
-                         GpuLaunchConfig *config, void **extra);
+                         GpuLaunchConfig *config, GpuParams params);
 
 #endif

@@ -178,11 +178,11 @@ static tilec_status allow(const tilec_device *device, const RtLaunch *l) {
 }
 
 tilec_status gpu_launch_plain(const tilec_device *device, const RtLaunch *l,
-                              const GpuLaunchConfig *c, void **extra) {
+                              const GpuLaunchConfig *c, GpuParams params) {
     const GpuDevice *d = device->state;
     GpuResult r = GPU_DO(d, launch_kernel, l->module->function, c->gridDimX, c->gridDimY,
                          c->gridDimZ, c->blockDimX, c->blockDimY, c->blockDimZ, c->sharedMemBytes,
-                         c->hStream, NULL, extra);
+                         c->hStream, params.list, params.extra);
     return r ? gpu_fail(device, GPU_CALL_launch_kernel, r) : TILEC_OK;
 }
 
@@ -198,8 +198,10 @@ static size_t write_params(const RtLaunch *l, GpuTail tail, uint8_t *params) {
     return size;
 }
 
-// The driver copies the block before the call returns. The size is passed, so that the driver
-// refuses a kernel that takes more.
+// The driver copies the parameters before the call returns. The size of a buffer is passed, so that
+// the driver refuses a kernel that takes more. In a buffer, parameters are where ptxas puts them,
+// which is not at its beginning if they are aligned to more than 16 bytes, as maps are; those are
+// given as a list, which the driver places itself.
 static tilec_status launch_here(const tilec_device *device, const GpuStream *stream,
                                 const RtLaunch *l, GpuTail tail) {
     const GpuDevice *d = device->state;
@@ -209,6 +211,8 @@ static tilec_status launch_here(const tilec_device *device, const GpuStream *str
     size_t size = write_params(l, tail, params);
     void *extra[] = {(void *)n->param_buffer, params, (void *)n->param_size, &size,
                      (void *)n->param_end};
+    void *list[] = {params};
+    GpuParams all = v->map_count ? (GpuParams){.list = list} : (GpuParams){.extra = extra};
     GpuLaunchConfig c = {.gridDimX = (unsigned)l->grid[0],
                          .gridDimY = (unsigned)l->grid[1],
                          .gridDimZ = (unsigned)l->grid[2],
@@ -217,7 +221,7 @@ static tilec_status launch_here(const tilec_device *device, const GpuStream *str
                          .blockDimZ = v->block[2] ? v->block[2] : 1,
                          .sharedMemBytes = v->shared_bytes,
                          .hStream = stream->handle};
-    return d->side->launch(device, l, &c, extra);
+    return d->side->launch(device, l, &c, all);
 }
 
 // Prepares everything that a launch needs and, unless this is a rehearsal, launches.

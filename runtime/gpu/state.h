@@ -78,6 +78,12 @@ typedef struct GpuNumbers {
     uint64_t threads_row;  // the most threads of a grid along its first dimension; 0: no limit
 } GpuNumbers;
 
+// A kernel's parameters, as one of both; the other is NULL.
+typedef struct GpuParams {
+    void **list;   // the address of each
+    void **extra;  // a buffer of all
+} GpuParams;
+
 typedef struct GpuSide {
     GpuVendor vendor;
     const char *kind;              // "cuda": the kind of its devices
@@ -108,7 +114,7 @@ typedef struct GpuSide {
     // Does once what a launch needs in addition to the report; NULL: nothing.
     tilec_status (*allow)(const tilec_device *device, const RtLaunch *launch);
     tilec_status (*launch)(const tilec_device *device, const RtLaunch *launch,
-                           GpuLaunchConfig *config, void **extra);
+                           GpuLaunchConfig *config, GpuParams params);
     const char *drives;                                     // "a driver for ", before the version
     void (*version)(int version, char *text, size_t size);  // "CUDA 12.2"
 } GpuSide;
@@ -253,7 +259,7 @@ tilec_status gpu_launch(tilec_device *device, void *stream, const RtLaunch *laun
 tilec_status gpu_units(tilec_device *device, const RtLaunch *launch, uint64_t *units);
 // For GpuSide.launch: the launch call that both drivers have.
 tilec_status gpu_launch_plain(const tilec_device *device, const RtLaunch *launch,
-                              const GpuLaunchConfig *config, void **extra);
+                              const GpuLaunchConfig *config, GpuParams params);
 // Moves the failure and prints of the stream's kernels to the stream. The device must be idle and
 // the lock held.
 void gpu_spots_collect(GpuStream *stream);

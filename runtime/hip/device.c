@@ -152,9 +152,9 @@ static tilec_status check_stream(const tilec_device *device, GpuStreamHandle han
 
 // All shared memory of a kernel is declared in its code, so the driver call needs no size.
 static tilec_status launch(const tilec_device *device, const RtLaunch *l, GpuLaunchConfig *config,
-                           void **extra) {
+                           GpuParams params) {
     config->sharedMemBytes = 0;
-    return gpu_launch_plain(device, l, config, extra);
+    return gpu_launch_plain(device, l, config, params);
 }
 
 // ---- Tables ----

@@ -90,9 +90,9 @@ static Str text_of(char *to, uint32_t from, uint32_t words) {
     char *at = to;
     at += sprintf(at,
                   ".version 8.0\n.target sm_90a\n.address_size 64\n"
-                  ".visible .entry k(.param .align 64 .b8 block[%u])\n{\n.reg .b64 %%rd<3>;\n"
+                  ".visible .entry k(.param .align %u .b8 block[%u])\n{\n.reg .b64 %%rd<3>;\n"
                   "ld.param.u64 %%rd1, [block+80];\n",
-                  words ? PARAMS : 112);
+                  words ? GPU_MAP_ALIGN : 16u, words ? PARAMS : 112u);
     for (uint32_t i = 0; i < words; i++)
         at += sprintf(at, "ld.param.u64 %%rd2, [block+%u];\nst.global.u64 [%%rd1+%u], %%rd2;\n",
                       from + 8 * i, 8 * i);

@@ -176,7 +176,28 @@ GpuResult fake_function_set(GpuFunction function, GpuFunctionAttribute attribute
 
 // ---- Launches ----
 
-bool fake_params(void **extra, const void **buffer, size_t *size) {
+// ptxas places parameters from an address on that is a multiple of 16 only, and a buffer begins
+// there. One that is aligned to more is further on, by a distance that only the driver knows.
+static bool fits_in_buffer(const SimKernel *k) {
+    enum { ALIGN = 16 };
+    for (uint32_t i = 0; i < k->param_count; i++)
+        if (k->params[i].align > ALIGN) return false;
+    return true;
+}
+
+bool fake_params(GpuFunction function, void **list, void **extra, const void **buffer,
+                 size_t *size) {
+    const Thing *t = fake_check(function, THING_FUNCTION);
+    if (!t || (list && extra)) return false;
+    if (list) {
+        *buffer = t->kernel->param_count == 1 ? list[0] : NULL;
+        *size = t->kernel->param_bytes;
+        return *buffer != NULL;
+    }
+    if (!fits_in_buffer(t->kernel)) {
+        fake_problem("a buffer for parameters that are aligned to more than 16 bytes");
+        return false;
+    }
     for (size_t i = 0; extra && (uintptr_t)extra[i] != CU_LAUNCH_PARAM_END_AS_INT; i += 2) {
         if ((uintptr_t)extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT) *buffer = extra[i + 1];
         if ((uintptr_t)extra[i] == CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT)
@@ -244,7 +265,7 @@ GpuResult fake_launch_kernel_ex(const GpuLaunchConfig *config, GpuFunction funct
     }
     const void *block = NULL;
     size_t size = 0;
-    if (!r && (params || !fake_params(extra, &block, &size))) r = FAKE_INVALID_VALUE;
+    if (!r && !fake_params(function, params, extra, &block, &size)) r = FAKE_INVALID_VALUE;
     return fake_end(r ? r : fake_push_launch(config, function, block, size));
 }
 

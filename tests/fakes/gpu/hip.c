@@ -185,8 +185,10 @@ GpuResult fake_load(const void *image, unsigned count, GpuJitOption *options, vo
 // ---- Launches ----
 
 // HIP looks at the places, not for the keys.
-bool fake_params(void **extra, const void **buffer, size_t *size) {
-    if (!extra || (uintptr_t)extra[0] != HIP_LAUNCH_PARAM_BUFFER_POINTER ||
+bool fake_params(GpuFunction function, void **list, void **extra, const void **buffer,
+                 size_t *size) {
+    (void)function;
+    if (list || !extra || (uintptr_t)extra[0] != HIP_LAUNCH_PARAM_BUFFER_POINTER ||
         (uintptr_t)extra[2] != HIP_LAUNCH_PARAM_BUFFER_SIZE ||
         (uintptr_t)extra[4] != HIP_LAUNCH_PARAM_END)
         return false;

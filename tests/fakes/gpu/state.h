@@ -197,7 +197,8 @@ unsigned fake_memory_type(bool host);
 GpuResult fake_load(const void *image, unsigned count, GpuJitOption *options, void **values,
                     const SimProgram **program);
 // The block of parameters; false: it is not given as it should be.
-bool fake_params(void **extra, const void **buffer, size_t *size);
+bool fake_params(GpuFunction function, void **list, void **extra, const void **buffer,
+                 size_t *size);
 GpuResult fake_fault(SimFaultKind fault);
 
 #endif

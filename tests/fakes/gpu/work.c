@@ -188,6 +188,6 @@ GpuResult fake_launch_kernel(GpuFunction function, unsigned grid_x, unsigned gri
                          .hStream = stream};
     const void *block = NULL;
     size_t size = 0;
-    if (!r && (params || !fake_params(extra, &block, &size))) r = FAKE_INVALID_VALUE;
+    if (!r && !fake_params(function, params, extra, &block, &size)) r = FAKE_INVALID_VALUE;
     return fake_end(r ? r : fake_push_launch(&c, function, block, size));
 }
