@@ -108,6 +108,7 @@ static bool run_on_func(Manager *m, PassId pass, IrFunc *f, bool last, bool *cha
                            .diags = m->diags,
                            .machine = &m->machine,
                            .facts = m->options->facts,
+                           .mapped = m->options->mapped,
                            .remarks = m->options->remarks,
                            .analyses = m->analyses};
     bool did = infos[pass].run(f, &context);

@@ -31,7 +31,8 @@ typedef struct PassContext {
     Diags *diags;
     const Machine *machine;  // never NULL; of the target of the compilation
     unsigned facts;          // FACT_ bits of the variant, base/facts.h
-    Remarks *remarks;        // NULL: no remarks are collected
+    uint64_t mapped;   // views that may be copied by tensor maps: bit i stands for parameter i
+    Remarks *remarks;  // NULL: no remarks are collected
     PassAnalyses *analyses;  // NULL: none are kept
     // Set by a pass that only adds, removes or moves ops without results, or moves ops whose
     // results have no facts: ir_ranges is still valid.
@@ -111,6 +112,7 @@ typedef struct PassOptions {
     void *user;
     const Machine *machine;  // NULL: that of x86-64-v3
     unsigned facts;
+    uint64_t mapped;         // see PassContext
     PassTimings *timings;    // NULL: not kept; pushed with the module's arena
     Remarks *remarks;        // NULL: not made
     PassLimit limit;         // checked after every pass

@@ -37,7 +37,8 @@ static void need(Places *p, Piece *piece, const IrValue *pointer) {
         const IrOp *op = use->user;
         need_here(p, piece, op);
         if (op->code == IR_THREAD_WGMMA) piece->align = SWIZZLE_ALIGN;
-        piece->copied = piece->copied || op->code == IR_THREAD_COPY;
+        piece->copied =
+            piece->copied || op->code == IR_THREAD_COPY || op->code == IR_THREAD_TMA_LOAD;
         bool carried = op->region_count > 0 || op->code == IR_YIELD;
         if (carried) {
             need_carried(p, piece, op);

@@ -39,6 +39,11 @@ static const char *own(const TargetCheck *c, const IrOp *op) {
     case IR_THREAD_COMMIT:
     case IR_THREAD_WAIT:
         return c->machine.async_copy || c->machine.direct_bytes ? NULL : check_lacks;
+    case IR_THREAD_MBARRIER_INIT:
+    case IR_THREAD_MBARRIER_EXPECT:
+    case IR_THREAD_MBARRIER_WAIT:
+    case IR_THREAD_MBARRIER_END:
+    case IR_THREAD_TMA_LOAD: return c->machine.wgmma ? NULL : check_lacks;
     case IR_THREAD_MMA: return gpu_matrix_op(&c->machine, op) ? NULL : check_lacks;
     case IR_THREAD_WGMMA:
         return c->machine.wgmma && gpu_matrix_op(&c->machine, op) ? NULL : check_lacks;

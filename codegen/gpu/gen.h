@@ -24,7 +24,6 @@ typedef struct GpuOps {
     // x, hidden from LLVM, so that values computed from it are rematerialised. NULL: x itself.
     LLVMValueRef (*again)(Gen *g, LLVMValueRef x);
     void (*places)(Gen *g);  // fills g->place and g->grid
-    void (*barrier)(Gen *g, bool global);
     // A word of 32 bits from lane `lane`, or (NULL) from the lane whose number is this one's xor
     // `by`.
     LLVMValueRef (*shuffle)(Gen *g, LLVMValueRef word, LLVMValueRef lane, uint32_t by);
@@ -59,7 +58,10 @@ typedef struct GpuGen {
     LLVMBasicBlockRef failure;
     LLVMValueRef failed;
     CodegenSchedule schedule;
-    bool wgmma;  // NVIDIA: the function has a thread.wgmma
+    // NVIDIA: the latest code that one thread executes (codegen/nvptx/map.c): its condition, and
+    // the blocks before, of and after it.
+    LLVMValueRef once;
+    LLVMBasicBlockRef once_before, once_code, once_after;
     // AMD: the function has thread.copy; the smallest number of copies in a group, for waits.
     bool copies;
     uint32_t group_copies;

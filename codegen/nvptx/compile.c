@@ -35,7 +35,6 @@ static Gen *gen_create(Module *m) {
     made->ops = &nvptx_ops;
     made->machine = machine_of_gpu(m->options->target.gpu);
     made->schedule = m->options->schedule;
-    made->wgmma = has_op(ir_body(m->func), IR_THREAD_WGMMA);
     return &made->g;
 }
 

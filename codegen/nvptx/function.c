@@ -19,7 +19,8 @@ static void ask_for_blocks(GpuGen *n) {
 static void declare(GpuGen *n, const char *name) {
     Gen *g = &n->g;
     LLVMTypeRef byte = LLVMInt8TypeInContext(g->context);
-    LLVMTypeRef block = LLVMArrayType2(byte, gpu_block_size(g->func) + sizeof(GpuTail));
+    uint32_t maps = (uint32_t)g->func->maps.count;
+    LLVMTypeRef block = LLVMArrayType2(byte, gpu_params_size(gpu_block_size(g->func), maps));
     LLVMTypeRef p = LLVMPointerTypeInContext(g->context, 0);
     LLVMTypeRef t = LLVMFunctionType(LLVMVoidTypeInContext(g->context), &p, 1, false);
     g->function = LLVMAddFunction(g->module, name, t);
@@ -27,7 +28,8 @@ static void declare(GpuGen *n, const char *name) {
     unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5);
     unsigned align = LLVMGetEnumAttributeKindForName("align", 5);
     LLVMAddAttributeAtIndex(g->function, 1, LLVMCreateTypeAttribute(g->context, byval, block));
-    LLVMAddAttributeAtIndex(g->function, 1, LLVMCreateEnumAttribute(g->context, align, 16));
+    LLVMAddAttributeAtIndex(g->function, 1,
+                            LLVMCreateEnumAttribute(g->context, align, maps ? GPU_MAP_ALIGN : 16));
     gpu_text_attribute(g, 1, "nvvm.grid_constant", "");
     char threads[16];
     snprintf(threads, sizeof threads, "%u", ir_thread_count(g->func));

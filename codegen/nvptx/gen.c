@@ -25,7 +25,6 @@ static LLVMValueRef thread_id(Gen *g) {
 const GpuOps nvptx_ops = {.shared_memory = shared_memory,
                           .thread_id = thread_id,
                           .places = nvptx_places,
-                          .barrier = nvptx_barrier,
                           .shuffle = nvptx_shuffle,
                           .exchanged = nvptx_exchanged,
                           .any_lane = nvptx_any_lane,
@@ -57,11 +56,16 @@ static void nvptx_op(Gen *g, const IrOp *op) {
     case IR_THREAD_STORE: gpu_memory(g, op); return;
     case IR_THREAD_PACK: gpu_pack(g, op); return;
     case IR_THREAD_SHUFFLE: gpu_shuffle(g, op); return;
-    case IR_THREAD_BARRIER: nvptx_barrier(g, false); return;
+    case IR_THREAD_BARRIER: nvptx_barrier(g, ir_attr_int(op, IR_ATTR_ASYNC) != 0); return;
     case IR_THREAD_MATRIX_LOAD:
     case IR_THREAD_COPY:
     case IR_THREAD_COMMIT:
     case IR_THREAD_WAIT: nvptx_warp(g, op); return;
+    case IR_THREAD_MBARRIER_INIT:
+    case IR_THREAD_MBARRIER_EXPECT:
+    case IR_THREAD_MBARRIER_WAIT:
+    case IR_THREAD_MBARRIER_END:
+    case IR_THREAD_TMA_LOAD: nvptx_map(g, op); return;
     case IR_THREAD_MMA: nvptx_mma(g, op); return;
     case IR_THREAD_WGMMA: nvptx_wgmma(g, op); return;
     case IR_THREAD_WGMMA_BEGIN: nvptx_wgmma_begin(g, op); return;

@@ -16,7 +16,7 @@ extern const GpuOps nvptx_ops;
 void nvptx_function(Gen *g, const char *entry);  // function.c
 void nvptx_places(Gen *g);
 void nvptx_warp(Gen *g, const IrOp *op);  // warp.c: ldmatrix, copies
-void nvptx_barrier(Gen *g, bool global);
+void nvptx_barrier(Gen *g, bool async);
 LLVMValueRef nvptx_shuffle(Gen *g, LLVMValueRef word, LLVMValueRef lane, uint32_t by);
 LLVMValueRef nvptx_exchanged(LLVMValueRef call, uint32_t *by);
 LLVMValueRef nvptx_any_lane(Gen *g, LLVMValueRef bit);
@@ -25,6 +25,8 @@ void nvptx_wgmma(Gen *g, const IrOp *op);  // wgmma.c
 void nvptx_wgmma_commit(Gen *g);
 void nvptx_wgmma_begin(Gen *g, const IrOp *op);
 void nvptx_wgmma_wait(Gen *g, const IrOp *op);
+
+void nvptx_map(Gen *g, const IrOp *op);  // map.c: copies by tensor maps, and their barriers
 
 void nvptx_keep_signs(Module *m);  // signs.c: for before_selection
 

@@ -4,6 +4,7 @@
 
 static uint32_t version_of(const IrOp *op) {
     if (op->code == IR_THREAD_MATRIX_LOAD) return 65;
+    if (op->code == IR_THREAD_TMA_LOAD || op->code == IR_THREAD_MBARRIER_INIT) return 80;
     if (op->code != IR_THREAD_MMA && op->code != IR_THREAD_WGMMA) return 0;
     Dtype a = ir_operand(op, 0)->type->elem, b = ir_operand(op, 1)->type->elem;
     if (op->code == IR_THREAD_MMA) return dtype_is(a, DTYPE_CLASS_FP8) ? 84 : 65;

@@ -6,12 +6,10 @@
 
 enum { WARP_MASK = 31 };
 
-// In functions with thread.wgmma, what this thread wrote to shared memory must also be visible to
-// the unit, which reads by another path.
-void nvptx_barrier(Gen *g, bool global) {
-    (void)global;  // the barrier is the same for both memories
-    if (gpu_gen(g)->wgmma)
-        gen_intrinsic(g, "llvm.nvvm.fence.proxy.async.shared_cta", 0, NULL, 0, NULL);
+// The barrier is the same for both memories. A fence orders this thread's accesses with those of
+// the asynchronous units.
+void nvptx_barrier(Gen *g, bool async) {
+    if (async) gen_intrinsic(g, "llvm.nvvm.fence.proxy.async.shared_cta", 0, NULL, 0, NULL);
     LLVMValueRef zero = gen_i32(g, 0);
     gen_intrinsic(g, "llvm.nvvm.barrier.cta.sync.aligned.all", 0, NULL, 1, &zero);
 }

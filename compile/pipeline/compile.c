@@ -61,7 +61,7 @@ static void add_variants(Arena *arena, const Compiled *c, CompileVariants varian
     switch (variants) {
     case VARIANTS_NONE: return;
     case VARIANTS_CPU: launch_add_variants(arena, c->meta); return;
-    case VARIANTS_MAPS: facts.mapped = code_wants_maps(c->func); break;
+    case VARIANTS_MAPS: facts.mapped = code_wants_maps(c->func, c->meta); break;
     case VARIANTS_GPU:
     case VARIANTS_BUFFERS: break;
     }
@@ -129,6 +129,7 @@ bool code_lower(Unit *unit, const Compiled *compiled, const CodeOptions *options
     passes.limit = unit->limit;
     passes.analyses = analyses;
     passes.facts = compiled->meta->variants[options->variant].facts;
+    if (passes.facts & FACT_MAPPED) passes.mapped = code_wants_maps(compiled->func, compiled->meta);
     size_t count;
     const PassStep *steps =
         pipeline_steps(code_target_is_gpu(options->target) ? PIPELINE_GPU : PIPELINE_CPU, &count);

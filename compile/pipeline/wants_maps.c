@@ -1,7 +1,48 @@
+// Views whose tiles a loop loads for products by wgmma, which reads its factors from the memory
+// that copies by maps write (passes/gpu/pipeline/pipeline_plan.c).
 #include "compile/pipeline/wants_maps.h"
 
-// No pass makes maps yet.
-uint64_t code_wants_maps(const IrFunc *func) {
-    (void)func;
-    return 0;
+#include "compile/pipeline/launch_guard.h"
+
+enum { GROUP_ROWS = 64 };  // of a product by four warps
+
+// May wgmma compute it? A factor has at most 16 bits, and the sum enough rows.
+static bool is_large_product(const IrOp *op) {
+    const IrType *a = ir_operand(op, 0)->type, *b = ir_operand(op, 1)->type;
+    return dtype_bits(a->elem) <= 16 && dtype_bits(b->elem) <= 16 &&
+           a->shape[a->rank - 2] >= GROUP_ROWS;
+}
+
+static bool has_product(const IrBlock *block) {
+    for (const IrOp *op = block->first; op; op = op->next) {
+        if (op->code == IR_DOT && is_large_product(op)) return true;
+        for (uint32_t r = 0; r < op->region_count; r++)
+            if (has_product(op->regions[r])) return true;
+    }
+    return false;
+}
+
+static bool is_tile_of_rows(const IrOp *op) {
+    return op->code == IR_VIEW_LOAD && op->results[0].type->kind == IR_TILE &&
+           op->results[0].type->rank >= 2;
+}
+
+static uint64_t loaded_in(const IrBlock *block, bool products) {
+    uint64_t views = 0;
+    for (const IrOp *op = block->first; op; op = op->next) {
+        const IrValue *view = is_tile_of_rows(op) ? ir_operand(op, 0) : NULL;
+        if (products && view && view->index < 64) views |= UINT64_C(1) << view->index;
+        bool loop = op->code == IR_FOR;
+        for (uint32_t r = 0; r < op->region_count; r++)
+            views |= loaded_in(op->regions[r], loop ? has_product(op->regions[r]) : products);
+    }
+    return views;
+}
+
+uint64_t code_wants_maps(const IrFunc *func, const MetaKernel *meta) {
+    if (!ir_body(func)) return 0;
+    uint64_t views = loaded_in(ir_body(func), false);
+    for (uint32_t i = 0; i < meta->arg_count && i < 64; i++)
+        if (views >> i & 1 && !launch_can_map(&meta->args[i])) views &= ~(UINT64_C(1) << i);
+    return views;
 }

@@ -1,17 +1,18 @@
 // Can a kernel use tensor maps? Asked before its variants are made, so that a kernel that cannot
-// use them has no variant for them.
+// use them has no variant for them; and again by a variant that has them.
 //
-// Invariants: the answer depends on the optimised tile IR alone. A parameter in it is a view that
-// launch_can_map takes.
+// Invariants: the answer depends on the optimised tile IR and the arguments alone. A parameter in
+// it is a view that launch_can_map takes.
 //
-//     uint64_t views = code_wants_maps(func);
+//     uint64_t views = code_wants_maps(func, meta);
 //     if (views) …                                    // variants for maps of these parameters
 #ifndef TILEC_COMPILE_PIPELINE_WANTS_MAPS_H
 #define TILEC_COMPILE_PIPELINE_WANTS_MAPS_H
 
 #include "ir/ir.h"
+#include "runtime/meta.h"
 
 // The views that the code may copy by maps: bit i stands for parameter i. 0: none.
-uint64_t code_wants_maps(const IrFunc *func);
+uint64_t code_wants_maps(const IrFunc *func, const MetaKernel *meta);
 
 #endif

@@ -79,6 +79,7 @@ static void count_op(const IrOp *op, ExplainLoop *loop) {
     case IR_LOAD: n[EXPLAIN_LOADS] += lanes_of(op->results[0].type); break;
     case IR_STORE: n[EXPLAIN_STORES] += lanes_of(ir_operand(op, 1)->type); break;
     case IR_THREAD_MATRIX_LOAD: n[EXPLAIN_SHARED_LOADS]++; return;
+    case IR_THREAD_TMA_LOAD:
     case IR_THREAD_COPY: n[EXPLAIN_COPIES]++; return;
     case IR_THREAD_WGMMA:
     case IR_THREAD_MMA: n[EXPLAIN_MATRIX]++; return;

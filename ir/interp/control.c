@@ -265,12 +265,14 @@ static bool make_scratch(InterpRun *run, InterpFrame *frame, const IrOp *op) {
 }
 
 static bool execute_stage(InterpRun *run, InterpFrame *frame, const IrOp *op) {
-    if (op->code == IR_GPU_SHARED) return make_scratch(run, frame, op);
-    if (op->code == IR_GPU_COPY || op->code == IR_GPU_READ) return touch_memory(run, frame, op);
+    if (op->code == IR_GPU_SHARED || op->code == IR_GPU_MBARRIER)
+        return make_scratch(run, frame, op);
+    if (op->code == IR_GPU_COPY || op->code == IR_GPU_TMA_LOAD || op->code == IR_GPU_READ)
+        return touch_memory(run, frame, op);
     if (op->code == IR_GPU_SLOT) execute_slot(run, frame, op);
     if (op->code == IR_GPU_SETTLE)
         slot_copy(run, result_slot(run, frame, op, 0), operand_slot(run, frame, op, 0));
-    return true;  // commit, wait and barrier: programs run in order
+    return true;  // commits, waits and barriers: programs run in order
 }
 
 static bool execute_thread_op(InterpRun *run, InterpFrame *frame, const IrOp *op) {

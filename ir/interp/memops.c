@@ -432,7 +432,7 @@ bool execute_memory(InterpRun *run, InterpFrame *frame, const IrOp *op) {
              op->code == IR_THREAD_LOAD || op->code == IR_GPU_READ)
         execute_load(run, frame, op);
     else if (op->code == IR_STORE || op->code == IR_VIEW_STORE || op->code == IR_CPU_STORE ||
-             op->code == IR_THREAD_STORE || op->code == IR_GPU_COPY)
+             op->code == IR_THREAD_STORE || op->code == IR_GPU_COPY || op->code == IR_GPU_TMA_LOAD)
         execute_store(run, frame, op);
     else
         execute_atomic(run, frame, op);

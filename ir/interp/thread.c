@@ -92,6 +92,59 @@ static void copy(InterpRun *run, InterpFrame *frame, const IrOp *op) {
         pages_touch(run->interp->pages, slot_place(to, 0).address + i * size, size, TOUCH_WRITE, 1);
 }
 
+// ---- copies by maps -----------------------------------------------------------------------------
+
+// The element of a box at these coordinates: its offset from the beginning in shared memory.
+static uint64_t box_offset(const IrMap *map, const uint32_t *at, uint32_t size) {
+    enum { UNIT_BITS = 4 };
+    uint64_t offset = 0;
+    for (uint32_t d = map->rank; d-- > 0;) offset = offset * map->box[d] + at[d];
+    offset *= size;
+    uint64_t mask = map->swizzle ? map->swizzle - (1u << UNIT_BITS) : 0;
+    return offset ^ (offset >> 3 & mask);
+}
+
+// The element's address; 0: it is outside of the view.
+static uint64_t box_source(const IrArg *arg, const IrMap *map, const int64_t *first,
+                           const uint32_t *at, uint32_t size) {
+    uint64_t address = (uint64_t)(uintptr_t)arg->data;
+    for (uint32_t d = 0; d < map->rank; d++) {
+        uint32_t axis = map->axes[d];
+        int64_t index = first[axis] + at[d];
+        if (index < 0 || index >= arg->extent[axis]) return 0;
+        address += (uint64_t)(index * arg->stride[axis]) * size;
+    }
+    return address;
+}
+
+static bool next_in_box(const IrMap *map, uint32_t *at) {
+    for (uint32_t d = 0; d < map->rank; d++) {
+        if (++at[d] < map->box[d]) return true;
+        at[d] = 0;
+    }
+    return false;
+}
+
+// The whole box is there at once: only the machine has poison until the wait.
+static void tma_load(InterpRun *run, InterpFrame *frame, const IrOp *op) {
+    enum { FIRST = 4 };
+    const InterpSlot *mask = operand_slot(run, frame, op, 3);
+    if (mask && !slot_get(mask, 0)) return;
+    const IrMap *map = &frame->func->maps.data[ir_attr_int(op, IR_ATTR_MAP)];
+    const InterpSlot *to = operand_slot(run, frame, op, 0), *view = operand_slot(run, frame, op, 1);
+    const IrArg *arg = &run->launch->args[view->argument];
+    uint32_t size = (uint32_t)dtype_size(to->elem), at[IR_MAX_VIEW_RANK] = {0};
+    int64_t first[IR_MAX_VIEW_RANK];
+    for (uint32_t d = 0; d < map->rank; d++)
+        first[d] = (int32_t)slot_get(operand_slot(run, frame, op, FIRST + d), 0);
+    do {
+        uint64_t source = box_source(arg, map, first, at, size);
+        uint64_t target = slot_place(to, 0).address + box_offset(map, at, size);
+        memory_write(to->elem, target, source ? memory_read(to->elem, source) : 0);
+        if (run->sanitize) pages_touch(run->interp->pages, target, size, TOUCH_WRITE, 1);
+    } while (next_in_box(map, at));
+}
+
 // Products are complete at once.
 static void wait(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     InterpSlot *r = result_slot(run, frame, op, 0);
@@ -138,11 +191,19 @@ bool execute_threads(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     case IR_THREAD_COPY:
         for (uint32_t t = 0; t < frame_threads(frame); t++) copy(run, frame_thread(frame, t), op);
         return true;
+    case IR_THREAD_TMA_LOAD:
+        for (uint32_t t = 0; t < frame_threads(frame); t++)
+            tma_load(run, frame_thread(frame, t), op);
+        return true;
     case IR_VEC_PRINT: execute_vec_print(run, frame, op); return true;  // once for all threads
     case IR_THREAD_BARRIER:  // threads run in step, so everything is visible at once
     case IR_THREAD_COMMIT:
     case IR_THREAD_WGMMA_COMMIT:
-    case IR_THREAD_WAIT: return true;
+    case IR_THREAD_WAIT:
+    case IR_THREAD_MBARRIER_INIT:
+    case IR_THREAD_MBARRIER_EXPECT:
+    case IR_THREAD_MBARRIER_WAIT:
+    case IR_THREAD_MBARRIER_END: return true;
     default: break;
     }
     return one_by_one(run, frame, op);

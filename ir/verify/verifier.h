@@ -60,8 +60,10 @@ bool verifier_control_rule(Verifier *v, const IrOp *op);  // effects, control, c
 bool verifier_cpu_rule(Verifier *v, const IrOp *op);      // cpu.*, except scratch
 bool verifier_layouts(Verifier *v, const IrOp *op);       // of the gpu level, after the rules
 bool verifier_dot_plan(Verifier *v, const IrOp *op);      // of a dot, after its rule
-bool verifier_maps(Verifier *v);                          // of the function
-bool verifier_gpu_rule(Verifier *v, const IrOp *op);      // gpu.*
-bool verifier_thread_rule(Verifier *v, const IrOp *op);   // thread.*
+// The map that the op names is one of this view.
+bool verifier_map(Verifier *v, const IrOp *op, const IrValue *view);
+bool verifier_maps(Verifier *v);                         // of the function
+bool verifier_gpu_rule(Verifier *v, const IrOp *op);     // gpu.*
+bool verifier_thread_rule(Verifier *v, const IrOp *op);  // thread.*
 
 #endif

@@ -39,11 +39,59 @@ static bool rule_read(Verifier *v, const IrOp *op) {
     return verifier_result(v, op, 0, &x);
 }
 
+// ---- copies by maps -----------------------------------------------------------------------------
+
+static bool is_barriers(Verifier *v, const IrOp *op, const IrValue *p) {
+    const IrType *t = p->type;
+    if (t->kind == IR_PTR && t->rank == 0 && t->elem == DTYPE_U64) return true;
+    return verifier_fail(v, op, "expected a pointer to barriers, *u64, found %s",
+                         verifier_type(v, t));
+}
+
+static bool rule_mbarrier(Verifier *v, const IrOp *op) {
+    enum { MOST = 64 };
+    int64_t count = ir_attr_int(op, IR_ATTR_COUNT);
+    TRY(is_barriers(v, op, &op->results[0]));
+    if (count >= 1 && count <= MOST) return true;
+    return verifier_fail(v, op, "expected 1 to %d barriers, found %lld", MOST, (long long)count);
+}
+
+// A barrier counts less than 2^20 bytes.
+static bool rule_mbarrier_expect(Verifier *v, const IrOp *op) {
+    IrType number = verifier_scalar(DTYPE_I32);
+    int64_t bytes = ir_attr_int(op, IR_ATTR_COUNT);
+    TRY(is_barriers(v, op, ir_operand(op, 0)) && verifier_operand(v, op, 1, &number));
+    if (bytes >= 0 && bytes < 1 << 20) return true;
+    return verifier_fail(v, op, "expected a number of bytes below 2^20, found %lld",
+                         (long long)bytes);
+}
+
+static bool rule_tma_load(Verifier *v, const IrOp *op) {
+    IrType number = verifier_scalar(DTYPE_I32);
+    const IrOp *load = ir_operand(op, 1)->def;
+    TRY(rule_copy(v, op));
+    TRY(is_barriers(v, op, ir_operand(op, 2)) && verifier_operand(v, op, 3, &number));
+    if (!load || load->code != IR_VIEW_LOAD || ir_operand(op, 1)->uses->next)
+        return verifier_fail(v, op, "expected a view_load that nothing else uses");
+    return verifier_map(v, op, ir_operand(load, 0));
+}
+
+static bool rule_mbarrier_wait(Verifier *v, const IrOp *op) {
+    IrType number = verifier_scalar(DTYPE_I32);
+    TRY(is_barriers(v, op, ir_operand(op, 0)) && verifier_operand(v, op, 1, &number));
+    return verifier_operand(v, op, 2, &number);
+}
+
 bool verifier_gpu_rule(Verifier *v, const IrOp *op) {
     IrRule rule = ir_op_info(op->code)->rule;
     if (rule == IR_RULE_GPU_SHARED) return rule_shared(v, op);
     if (rule == IR_RULE_GPU_SLOT) return rule_slot(v, op);
     if (rule == IR_RULE_GPU_COPY) return rule_copy(v, op);
     if (rule == IR_RULE_GPU_READ) return rule_read(v, op);
+    if (rule == IR_RULE_GPU_MBARRIER) return rule_mbarrier(v, op);
+    if (rule == IR_RULE_GPU_MBARRIER_EXPECT) return rule_mbarrier_expect(v, op);
+    if (rule == IR_RULE_GPU_TMA_LOAD) return rule_tma_load(v, op);
+    if (rule == IR_RULE_GPU_MBARRIER_WAIT) return rule_mbarrier_wait(v, op);
+    if (rule == IR_RULE_GPU_MBARRIER_END) return is_barriers(v, op, ir_operand(op, 0));
     return verifier_result(v, op, 0, ir_operand(op, 0)->type);
 }

@@ -9,7 +9,8 @@ static bool memory_fits(Verifier *v, const IrOp *op, const IrValue *value) {
     const Layout *l = value->type->layout;
     bool first = op->operand_count > 0 && ir_operand(op, 0) == value;
     bool known = op->code == IR_GPU_SHARED || op->code == IR_GPU_SLOT || op->code == IR_PERMUTE ||
-                 (first && (op->code == IR_GPU_COPY || op->code == IR_GPU_READ));
+                 (first && (op->code == IR_GPU_COPY || op->code == IR_GPU_TMA_LOAD ||
+                            op->code == IR_GPU_READ));
     if (!known)
         return verifier_fail(v, op, "expected gpu.copy or gpu.read to reach what is shared: %s",
                              verifier_type(v, value->type));

@@ -49,6 +49,15 @@ static bool numbers_fit(Verifier *v, const IrMap *map, uint32_t number) {
                 map->promotion);
 }
 
+bool verifier_map(Verifier *v, const IrOp *op, const IrValue *view) {
+    int64_t number = ir_attr_int(op, IR_ATTR_MAP);
+    const IrFunc *f = v->func;
+    bool exists = number >= 0 && (uint64_t)number < f->maps.count;
+    bool is_param = view->type->kind == IR_VIEW && !view->block && !view->def;
+    if (exists && is_param && f->maps.data[number].param == view->index) return true;
+    return verifier_fail(v, op, "expected a map of the view, found %lld", (long long)number);
+}
+
 bool verifier_maps(Verifier *v) {
     const IrFunc *f = v->func;
     if (f->maps.count && !f->is_kernel) return FAIL("expected maps of a kernel only");

@@ -385,6 +385,11 @@ bool verifier_rule(Verifier *v, const IrOp *op) {
     case IR_RULE_GPU_SHARED:
     case IR_RULE_GPU_SLOT:
     case IR_RULE_GPU_COPY:
+    case IR_RULE_GPU_MBARRIER:
+    case IR_RULE_GPU_MBARRIER_EXPECT:
+    case IR_RULE_GPU_TMA_LOAD:
+    case IR_RULE_GPU_MBARRIER_WAIT:
+    case IR_RULE_GPU_MBARRIER_END:
     case IR_RULE_GPU_READ: return verifier_gpu_rule(v, op);
     case IR_RULE_THREAD_ID:
     case IR_RULE_THREAD_LOAD:
@@ -397,6 +402,9 @@ bool verifier_rule(Verifier *v, const IrOp *op) {
     case IR_RULE_THREAD_WGMMA_BEGIN:
     case IR_RULE_THREAD_WGMMA_WAIT:
     case IR_RULE_THREAD_COPY:
+    case IR_RULE_THREAD_MBARRIER:
+    case IR_RULE_THREAD_MBARRIER_WAIT:
+    case IR_RULE_THREAD_TMA_LOAD:
     case IR_RULE_THREAD_UPDATE: return verifier_thread_rule(v, op);
     }
     return true;

@@ -211,6 +211,33 @@ static bool rule_copy(Verifier *v, const IrOp *op) {
     return verifier_fail(v, op, "expected 4, 8 or 16 bytes, found %lld", (long long)bytes);
 }
 
+// ---- copies by maps -----------------------------------------------------------------------------
+
+static bool barrier(Verifier *v, const IrOp *op, uint32_t i) {
+    const IrType *p = ir_operand(op, i)->type;
+    if (p->kind == IR_PTR && p->rank == 0 && p->elem == DTYPE_U64) return true;
+    return verifier_fail(v, op, "expected a pointer to a barrier, *u64, found %s",
+                         verifier_type(v, p));
+}
+
+static bool rule_mbarrier_wait(Verifier *v, const IrOp *op) {
+    return barrier(v, op, 0) && scalar_operand(v, op, 1, DTYPE_I32);
+}
+
+static bool rule_tma_load(Verifier *v, const IrOp *op) {
+    enum { FIRST = 4 };
+    const IrValue *view = ir_operand(op, 1);
+    TRY(pointer(v, op, 0) && verifier_map(v, op, view));
+    TRY(barrier(v, op, 2) && scalar_operand(v, op, 3, DTYPE_BOOL));
+    if (op->operand_count != FIRST + view->type->rank)
+        return verifier_fail(v, op, "expected %u indices, found %u", view->type->rank,
+                             op->operand_count - FIRST);
+    for (uint32_t i = FIRST; i < op->operand_count; i++) TRY(scalar_operand(v, op, i, DTYPE_I32));
+    if (ir_operand(op, 0)->type->elem == view->type->elem) return true;
+    return verifier_fail(v, op, "expected a pointer to %s, found %s", dtype_name(view->type->elem),
+                         verifier_type(v, ir_operand(op, 0)->type));
+}
+
 // The region takes the value in memory and the operand's element.
 static bool rule_update(Verifier *v, const IrOp *op) {
     const IrType *p = ir_operand(op, 0)->type;
@@ -240,5 +267,9 @@ bool verifier_thread_rule(Verifier *v, const IrOp *op) {
     if (rule == IR_RULE_THREAD_WGMMA_WAIT) return rule_wgmma_wait(v, op);
     if (rule == IR_RULE_THREAD_COPY) return rule_copy(v, op);
     if (rule == IR_RULE_THREAD_UPDATE) return rule_update(v, op);
+    if (rule == IR_RULE_THREAD_MBARRIER)
+        return barrier(v, op, 0) && scalar_operand(v, op, 1, DTYPE_BOOL);
+    if (rule == IR_RULE_THREAD_MBARRIER_WAIT) return rule_mbarrier_wait(v, op);
+    if (rule == IR_RULE_THREAD_TMA_LOAD) return rule_tma_load(v, op);
     return verifier_result(v, op, 0, &number);
 }

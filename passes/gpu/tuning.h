@@ -52,6 +52,8 @@ enum {
     // out of flight. H100, f16 8192^3 in tiles of 128x256x64: 3 stages 584 TFLOP/s, into the next
     // step 494; 4 stages 618, into the next step 646.
     TUNE_AHEAD_STAGES = 4,
+    // The same if copies are made by tensor maps, which take no step out of flight.
+    TUNE_AHEAD_STAGES_MAP = 3,
     // Registers of 32 bits per thread for values that are loaded steps before their use; and for
     // these with all other carried values of a loop, so that the step itself has enough.
     TUNE_STAGED_REGISTERS = 64,

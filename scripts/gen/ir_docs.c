@@ -76,6 +76,11 @@ static const char *tile_section(const IrOpInfo *info) {
     case IR_RULE_GPU_SHARED:
     case IR_RULE_GPU_SLOT:
     case IR_RULE_GPU_COPY:
+    case IR_RULE_GPU_MBARRIER:
+    case IR_RULE_GPU_MBARRIER_EXPECT:
+    case IR_RULE_GPU_TMA_LOAD:
+    case IR_RULE_GPU_MBARRIER_WAIT:
+    case IR_RULE_GPU_MBARRIER_END:
     case IR_RULE_GPU_READ:
     case IR_RULE_THREAD_ID:
     case IR_RULE_THREAD_LOAD:
@@ -88,6 +93,9 @@ static const char *tile_section(const IrOpInfo *info) {
     case IR_RULE_THREAD_WGMMA_BEGIN:
     case IR_RULE_THREAD_WGMMA_WAIT:
     case IR_RULE_THREAD_COPY:
+    case IR_RULE_THREAD_MBARRIER:
+    case IR_RULE_THREAD_MBARRIER_WAIT:
+    case IR_RULE_THREAD_TMA_LOAD:
     case IR_RULE_THREAD_UPDATE: break;
     }
     return "";

@@ -244,6 +244,11 @@ void gen_op(Gen *g, IrOpcode code) {
     case IR_RULE_GPU_SHARED:
     case IR_RULE_GPU_SLOT:
     case IR_RULE_GPU_COPY:
+    case IR_RULE_GPU_MBARRIER:
+    case IR_RULE_GPU_MBARRIER_EXPECT:
+    case IR_RULE_GPU_TMA_LOAD:
+    case IR_RULE_GPU_MBARRIER_WAIT:
+    case IR_RULE_GPU_MBARRIER_END:
     case IR_RULE_GPU_READ:
     case IR_RULE_THREAD_ID:
     case IR_RULE_THREAD_LOAD:
@@ -256,6 +261,9 @@ void gen_op(Gen *g, IrOpcode code) {
     case IR_RULE_THREAD_WGMMA_BEGIN:
     case IR_RULE_THREAD_WGMMA_WAIT:
     case IR_RULE_THREAD_COPY:
+    case IR_RULE_THREAD_MBARRIER:
+    case IR_RULE_THREAD_MBARRIER_WAIT:
+    case IR_RULE_THREAD_TMA_LOAD:
     case IR_RULE_THREAD_UPDATE: return;
     }
 }

@@ -555,6 +555,8 @@ static bool attr_text(StrBuf *out, const Case *c, IrAttrName name) {
     case IR_ATTR_ELEMS:
     case IR_ATTR_WARPS:
     case IR_ATTR_FACTORS:
+    case IR_ATTR_MAP:
+    case IR_ATTR_ASYNC:
     case IR_ATTRS: break;
     }
     return false;

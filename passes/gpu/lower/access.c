@@ -38,7 +38,7 @@ static IrValue *view_data(Threads *t, const IrValue *view) {
 }
 
 // A u64 that is not an i64 is beyond every extent, whatever coordinates are added to it.
-static IrValue *as_i64(Threads *t, IrValue *x) {
+IrValue *access_i64(Threads *t, IrValue *x) {
     if (x->type->elem == DTYPE_I64) return x;
     if (x->type->elem == DTYPE_U64)
         x = ir_binary(&t->b, IR_MIN, x, ir_const_bits(&t->b, x->type, INT64_MAX));
@@ -54,12 +54,12 @@ static IrValue *index_const(Threads *t, const Selection *s, int64_t value) {
 }
 
 static IrValue *as_number(Threads *t, const Selection *s, IrValue *x) {
-    return s->narrow ? ir_cast(&t->b, x, DTYPE_I32, false) : as_i64(t, x);
+    return s->narrow ? ir_cast(&t->b, x, DTYPE_I32, false) : access_i64(t, x);
 }
 
 // A sum of the selection's numbers as a number of elements: narrow sums are never negative.
 static IrValue *as_distance(Threads *t, const Selection *s, IrValue *sum) {
-    return s->narrow ? as_i64(t, ir_cast(&t->b, sum, DTYPE_U32, false)) : sum;
+    return s->narrow ? access_i64(t, ir_cast(&t->b, sum, DTYPE_U32, false)) : sum;
 }
 
 // ---- narrow selections --------------------------------------------------------------------------
@@ -119,7 +119,7 @@ static Dim dim_of(Threads *t, Selection *s, uint32_t d, int *axis, int *tile_axi
     r.extent = as_number(t, s, view_extent(t, view, d));
     r.stride = as_number(t, s, view_stride(t, view, d));
     if (op->code != IR_VIEW_INSIDE) r.inside = ir_attr(op, IR_ATTR_INSIDE)->u.ints.items[d] != 0;
-    IrValue *value = as_i64(t, threads_value(t, index));
+    IrValue *value = access_i64(t, threads_value(t, index));
     if (width > 0) {
         r.axis = (*axis)++;
     } else if (index->type->rank) {
@@ -188,7 +188,7 @@ static IrValue *index_at(Threads *t, const Selection *s, const Dim *dim, uint32_
     }
     if (reg == 0) return dim->base;
     *offset = -1;
-    IrValue *coord = as_i64(t, threads_coord_of(t, s->layout, axis, reg));
+    IrValue *coord = access_i64(t, threads_coord_of(t, s->layout, axis, reg));
     return ir_binary(&t->b, IR_ADD, dim->start, coord);
 }
 

@@ -56,6 +56,8 @@ IrValue *access_mask(Threads *t, const Selection *s, uint32_t reg);
 // scalar belongs to the program, so thread 0 writes it.
 IrValue *access_both(Threads *t, IrValue *a, IrValue *b);
 IrValue *access_owner(Threads *t, const Layout *l);
+// An index as i64.
+IrValue *access_i64(Threads *t, IrValue *x);
 // A known divisor of an extent.
 uint64_t access_extent_divisor(const Threads *t, const IrParam *param, uint32_t dim);
 

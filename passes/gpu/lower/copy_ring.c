@@ -49,7 +49,8 @@ static bool copies(const Threads *t, const IrOp *load, const Layout *memory, uin
 // The gpu.copy that a load is a part of; NULL: it is a plain load.
 static const IrOp *copy_of(const IrOp *load) {
     const IrUse *use = load->result_count ? load->results[0].uses : NULL;
-    if (!use || use->next || use->user->code != IR_GPU_COPY) return NULL;
+    bool copies = use && (use->user->code == IR_GPU_COPY || use->user->code == IR_GPU_TMA_LOAD);
+    if (!copies || use->next) return NULL;
     return use->user->block == load->block && ir_operand(use->user, 1) == load->results ? use->user
                                                                                         : NULL;
 }
@@ -57,6 +58,7 @@ static const IrOp *copy_of(const IrOp *load) {
 bool threads_load_is_copy(Threads *t, const IrOp *load) {
     uint32_t vector;
     const IrOp *copy = copy_of(load);
+    if (copy && copy->code == IR_GPU_TMA_LOAD) return true;
     return copy && copies(t, load, ir_operand(copy, 0)->type->layout, &vector);
 }
 
@@ -113,6 +115,7 @@ static bool all_in_products(const IrOp *op) {
     }
     for (const IrOp *at = op->next; at && uses; at = at->next) {
         if (at->code == IR_GPU_WAIT || at->code == IR_GPU_COPY || at->region_count) return false;
+        if (at->code == IR_GPU_MBARRIER_WAIT || at->code == IR_GPU_TMA_LOAD) return false;
         for (uint32_t i = 0; i < at->operand_count; i++) uses -= ir_operand(at, i) == op->results;
     }
     return true;
@@ -192,6 +195,11 @@ void threads_ring(Threads *t, const IrOp *op) {
     case IR_GPU_WAIT: lower_wait(t, op); return;
     case IR_GPU_READ: lower_read(t, op); return;
     case IR_GPU_SETTLE: lower_settle(t, op); return;
+    case IR_GPU_MBARRIER:
+    case IR_GPU_MBARRIER_EXPECT:
+    case IR_GPU_MBARRIER_WAIT:
+    case IR_GPU_MBARRIER_END:
+    case IR_GPU_TMA_LOAD: threads_map(t, op); return;
     case IR_PERMUTE: threads_define(t, op, 0, threads_operand(t, op, 0)); return;
     default: break;
     }

@@ -119,7 +119,8 @@ static bool only_copies(Threads *t, const IrOp *op) {
     for (const IrOp *in = op->regions[0]->first; in; in = in->next) {
         IrEffect effect = ir_op_info(in->code)->effect;
         bool part = effect == IR_EFFECT_READ && threads_load_is_copy(t, in);
-        bool copy = in->code == IR_GPU_COPY && threads_copies(t, in);
+        bool copy = (in->code == IR_GPU_COPY && threads_copies(t, in)) ||
+                    in->code == IR_GPU_TMA_LOAD || in->code == IR_GPU_MBARRIER_EXPECT;
         if (in->code != IR_YIELD && effect != IR_EFFECT_PURE && !part && !copy) return false;
         copies |= copy;
     }

@@ -16,6 +16,7 @@
 //     combiner.c     combiners of the program's own     shared_trip.c through shared memory
 //     effect.c       atomics, assert; print.c           coords.c      layouts as numbers
 //     copy_ring.c    copies during the computation      copy_direct.c straight to shared memory
+//     copy_map.c     copies by tensor maps
 //
 // Invariants: registers that hold the same element hold the same value, in all threads. Ops that
 // change memory are executed by one of the threads that hold an element (threads_owner). Control is
@@ -145,7 +146,9 @@ IrValue *threads_shuffled(Threads *t, IrValue *x, const Layout *from, const Layo
 IrValue *threads_move(Threads *t, IrValue *x, const Layout *from, const Layout *to);
 // copy_ring.c: gpu.shared, slot, copy, commit, wait, read; permutations of shared tiles.
 void threads_ring(Threads *t, const IrOp *op);
-// Is the load done by the gpu.copy that uses it?
+// copy_map.c: copies by tensor maps and their barriers: gpu.mbarrier…, gpu.tma_load.
+void threads_map(Threads *t, const IrOp *op);
+// Is the load done by the gpu.copy or gpu.tma_load that uses it?
 bool threads_load_is_copy(Threads *t, const IrOp *load);
 bool threads_copies(Threads *t, const IrOp *copy);  // together with its load, instead of a store
                                                     // from registers

@@ -12,6 +12,19 @@
 //                                                   }
 //                                                   gpu.wait {0}           of empty groups
 //
+// By tensor maps, the copies of a step arrive at a barrier of their slot, which the step waits for;
+// its parity changes each time round the ring:
+//
+//     bars = gpu.mbarrier {stages}                  for i, read, parity, write, … {
+//     for j < n:                                        gpu.mbarrier_wait read, parity
+//         if lo + j*step < hi:                          gpu.barrier
+//             gpu.mbarrier_expect j                     if i + n*step < hi: expect and load write
+//             gpu.tma_load to slot j                    … gpu.read of slot read …
+//                                                   }
+//                                                   gpu.mbarrier_end
+//
+// The product of a step may run into the next one. The barrier then comes after it has begun, when
+// that of the step before has ended.
 // The slot that is copied to was read in the step before, which the barrier ends.
 // In registers: the value of the next step is loaded at the beginning of a step, if there is one,
 // and carried. Addresses are recomputed for the step that is loaded, from the loop's counter and
@@ -59,8 +72,10 @@ typedef struct Pipeline {
     Ops advance;
     VEC(IrValue *) more;  // carried values that are new
     IrValue **rings;      // by feed of the copies
+    IrValue *bars;        // of copies by maps
     uint32_t read;        // argument of the body: the current slot; after it the slots that this
                           // step, and the next ones, fill
+    uint32_t parity;      // of copies by maps: the argument of the body
 } Pipeline;
 
 static IrValue *const_i64(Pipeline *p, int64_t n) { return ir_const_int(&p->b, DTYPE_I64, n); }
@@ -169,11 +184,28 @@ static void copy_feed(Pipeline *p, const PipelineFeed *feed, IrValue *ring, IrVa
                       const Map *map) {
     IrValue *x = mapped(map, ir_result(feed->load, 0));
     x->type = ir_with_layout(p->func->module, x->type, &feed->spread);
-    IrValue *operands[2] = {slot(p, ring, at), x};
+    IrValue *operands[4] = {slot(p, ring, at), x, p->bars, at};
     IrBuilder here = p->b;
     p->b.span = feed->load->span;
-    ir_op(&p->b, IR_GPU_COPY, 2, operands, 0, NULL, 0, NULL);
+    if (p->plan->by_map) {
+        IrOp *op = ir_op(&p->b, IR_GPU_TMA_LOAD, 4, operands, 0, NULL, 0, NULL);
+        ir_attr_set_int(op, IR_ATTR_MAP, feed->map);
+    } else {
+        ir_op(&p->b, IR_GPU_COPY, 2, operands, 0, NULL, 0, NULL);
+    }
     p->b.span = here.span;
+}
+
+// The bytes that arrive at the slot's barrier.
+static void expect(Pipeline *p, const Pipelined *e, IrValue *at) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < e->feeds.count; i++) {
+        const IrType *x = e->feeds.data[i]->load->results[0].type;
+        bytes += (int64_t)x->count * ir_elem_size(x);
+    }
+    IrValue *operands[2] = {p->bars, at};
+    IrOp *op = ir_op(&p->b, IR_GPU_MBARRIER_EXPECT, 2, operands, 0, NULL, 0, NULL);
+    ir_attr_set_int(op, IR_ATTR_COUNT, bytes);
 }
 
 // The value carried past the end: it is not used.
@@ -190,6 +222,7 @@ static IrValue **step_values(Pipeline *p, const Pipelined *e, IrValue *counter, 
     IrValue **values = arena_new(p->scratch, IrValue *, e->feeds.count + 1);
     Map map = map_of(p, some_steps_on(p, counter, steps), e->ahead);
     clone_all(p, &e->ops, &map);
+    if (at && p->plan->by_map) expect(p, e, at);
     for (size_t i = 0; i < e->feeds.count; i++) {
         values[i] = mapped(&map, ir_result(e->feeds.data[i]->load, 0));
         if (at) copy_feed(p, e->feeds.data[i], p->rings[i], at, &map);
@@ -228,7 +261,7 @@ static void load_step(Pipeline *p, Pipelined *e, IrValue *counter, uint32_t step
     } else {
         load_if(p, e, counter, steps, on, at);
     }
-    if (at) effect(p, IR_GPU_COMMIT);
+    if (at && !p->plan->by_map) effect(p, IR_GPU_COMMIT);
 }
 
 static IrValue *below(Pipeline *p, IrValue *counter, IrValue *bound) {
@@ -250,6 +283,11 @@ static void make_rings(Pipeline *p, const Pipelined *e) {
         p->rings[i] = ir_result(op, 0);
     }
     p->b.span = p->loop->span;
+    if (!p->plan->by_map) return;
+    const IrType *type = ir_ptr(p->func->module, DTYPE_U64, 0, NULL);
+    IrOp *op = ir_op(&p->b, IR_GPU_MBARRIER, 0, NULL, 1, &type, 0, NULL);
+    ir_attr_set_int(op, IR_ATTR_COUNT, e->slots);
+    p->bars = ir_result(op, 0);
 }
 
 static void load_first_steps(Pipeline *p, Pipelined *e) {
@@ -299,7 +337,12 @@ static void remake(Pipeline *p) {
 // Waits for this step's copies; the places that they went to.
 static IrValue **arrive(Pipeline *p, const Pipelined *e) {
     IrValue **places = arena_new(p->scratch, IrValue *, e->feeds.count + 1);
-    wait_for(p, e->distance - 1, true);
+    if (p->plan->by_map) {
+        IrValue *operands[3] = {p->bars, p->body->args[p->read], p->body->args[p->parity]};
+        ir_op(&p->b, IR_GPU_MBARRIER_WAIT, 3, operands, 0, NULL, 0, NULL);
+    } else {
+        wait_for(p, e->distance - 1, true);
+    }
     for (size_t i = 0; i < e->feeds.count; i++)
         places[i] = slot(p, p->rings[i], p->body->args[p->read]);
     return places;
@@ -345,6 +388,10 @@ static void yield_slots(Pipeline *p, const Pipelined *e) {
     for (uint32_t i = 2; e->distance + i <= e->slots; i++)
         ir_add_operand(p->body->last, p->body->args[p->read + i]);
     ir_add_operand(p->body->last, read);
+    if (!p->plan->by_map) return;
+    IrValue *parity = p->body->args[p->parity];
+    IrValue *other = ir_binary(&p->b, IR_XOR, parity, place(p, 1));
+    ir_add_operand(p->body->last, ir_ternary(&p->b, IR_SELECT, over, other, parity));
 }
 
 // ---- uses ---------------------------------------------------------------------------------------
@@ -441,8 +488,11 @@ static void rewrite_body(Pipeline *p, Pipelined *pipelined, uint32_t count,
     for (uint32_t k = 0; k < count; k++) {
         IrBuilder here = p->b;
         if (pipelined[k].copies) {
+            bool late = p->plan->by_map && p->plan->ahead_dot;
             places = arrive(p, &pipelined[k]);
+            if (p->plan->by_map && !late) effect(p, IR_GPU_BARRIER);
             go_behind_product(p);
+            if (late) effect(p, IR_GPU_BARRIER);
         }
         load_ahead(p, &pipelined[k], bounds[k]);
         p->b = here;
@@ -485,6 +535,7 @@ static void pipeline_loop(Pipeline *p, uint32_t known) {
         if (e->copies) {
             p->read = carry(p, place(p, 0));
             for (uint32_t at = e->distance; at < e->slots; at++) carry(p, place(p, at));
+            if (p->plan->by_map) p->parity = carry(p, place(p, 0));
         }
         carry_pipelined(p, e);
     }
@@ -495,7 +546,10 @@ static void pipeline_loop(Pipeline *p, uint32_t known) {
     p->b.before = p->loop->next;
     p->b.span = p->loop->span;
     if (p->plan->ahead_dot) settle(p);
-    wait_for(p, 0, false);
+    if (p->plan->by_map)
+        ir_op(&p->b, IR_GPU_MBARRIER_END, 1, &p->bars, 0, NULL, 0, NULL);
+    else
+        wait_for(p, 0, false);
 }
 
 static void loops_in(IrBlock *block, Arena *scratch, Ops *loops) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/gpu_abi.h"
 #include "passes/alias.h"
 #include "passes/gpu/layout/dot_plan.h"
 #include "passes/gpu/tuning.h"
@@ -428,7 +429,8 @@ static bool has_one_use(const IrValue *v) { return v->uses && !v->uses->next; }
 static IrOp *ahead_dot(const PipelinePlanner *p) {
     const PipelinePlan *plan = p->plan;
     IrOp *dot = p->body->first;
-    if (plan->stages < TUNE_AHEAD_STAGES || products_in(p->body) != 1) return NULL;
+    uint32_t least = plan->by_map ? TUNE_AHEAD_STAGES_MAP : TUNE_AHEAD_STAGES;
+    if (plan->stages < least || products_in(p->body) != 1) return NULL;
     while (dot && dot->code != IR_DOT) dot = dot->next;
     if (!dot || !gpu_dot_by_wgmma(dot)) return NULL;
     const IrValue *acc = ir_operand(dot, 2), *sum = &dot->results[0];
@@ -444,12 +446,100 @@ static void settle_distance(PipelinePlanner *p) {
     PipelinePlan *plan = p->plan;
     if (!plan->stages) return;
     plan->ahead_dot = ahead_dot(p);
-    plan->distance = plan->stages - (plan->ahead_dot ? 2 : 1);
+    plan->distance = plan->stages - (plan->ahead_dot && !plan->by_map ? 2 : 1);
     for (size_t i = plan->feeds.count; i-- > 0;) {
         const IrOp *load = plan->feeds.data[i].load;
         if (plan->feeds.data[i].copied)
-            say(p, load, REASON_PIPELINED,
+            say(p, load, plan->by_map ? REASON_PIPELINED_MAP : REASON_PIPELINED,
                 REMARK(plan->distance, (int64_t)bytes_of(load->results)));
+    }
+}
+
+// ---- by maps ------------------------------------------------------------------------------------
+
+static bool writes_in(const PipelinePlanner *p, const IrOp *op, const IrOp *load) {
+    if (ir_op_info(op->code)->effect == IR_EFFECT_WRITE &&
+        alias_conflict(p->func, p->facts->facts, op, load))
+        return true;
+    for (uint32_t r = 0; r < op->region_count; r++)
+        for (const IrOp *in = op->regions[r]->first; in; in = in->next)
+            if (writes_in(p, in, load)) return true;
+    return false;
+}
+
+// May the program have written what the load reads? Copies by maps take another path to memory, on
+// which the program's stores are not ordered with them.
+static bool may_be_written(const PipelinePlanner *p, const IrOp *load) {
+    for (const IrOp *at = p->plan->loop; at; at = at->block->parent) {
+        const IrOp *around = at->block->parent;
+        bool again = around && (around->code == IR_FOR || around->code == IR_WHILE);
+        for (const IrOp *op = at->block->first; op != at; op = op->next)
+            if (writes_in(p, op, load)) return true;
+        for (const IrOp *op = at->next; again && op; op = op->next)
+            if (writes_in(p, op, load)) return true;
+    }
+    return false;
+}
+
+// The map that copies the load to its slots, as wgmma reads them (layout_box): rows of up to 128
+// bytes, one below the other, then the next columns. False: there is none.
+static bool map_of(const PipelinePlanner *p, const PipelineFeed *feed, IrMap *map) {
+    enum { WIDEST = 128 };
+    const IrOp *load = feed->load;
+    const IrValue *view = ir_operand(load, 0);
+    const IrType *x = load->results[0].type;
+    const int64_t *widths = ir_attr(load, IR_ATTR_SELECT)->u.ints.items;
+    Layout box;
+    if (view->block || view->def || !(p->context->mapped >> view->index & 1)) return false;
+    if (!memory_of_unit(load->results, &box) || !layout_equal(&box, &feed->memory)) return false;
+    uint32_t rank = view->type->rank, axis = x->rank, size = (uint32_t)ir_elem_size(x);
+    *map = (IrMap){.param = view->index, .rank = (uint8_t)rank, .promotion = 256};
+    for (uint32_t i = 0; i < rank; i++) {
+        uint32_t d = rank - 1 - i;
+        if (ir_operand(load, ir_view_index_start(load->code) + d)->type->rank) return false;
+        map->axes[i] = (uint8_t)d;
+        map->box[i] = 1;
+        if (!widths[d]) continue;
+        axis--;
+        if (axis + 2 == x->rank)
+            map->box[i] = x->shape[axis] < GPU_MAP_BOX ? x->shape[axis] : GPU_MAP_BOX;
+    }
+    uint32_t columns = x->shape[x->rank - 1];
+    if (!widths[rank - 1] || axis) return false;
+    map->box[0] = columns * size < WIDEST ? columns : WIDEST / size;
+    map->swizzle = (uint8_t)(map->box[0] * size);
+    return !may_be_written(p, load);
+}
+
+static bool equal_maps(const IrMap *a, const IrMap *b) {
+    bool equal = a->param == b->param && a->rank == b->rank && a->swizzle == b->swizzle &&
+                 a->promotion == b->promotion;
+    for (uint32_t i = 0; equal && i < a->rank; i++)
+        equal = a->axes[i] == b->axes[i] && a->box[i] == b->box[i];
+    return equal;
+}
+
+static uint32_t add_map(IrFunc *f, const IrMap *map) {
+    for (uint32_t i = 0; i < f->maps.count; i++)
+        if (equal_maps(&f->maps.data[i], map)) return i;
+    vec_push(f->module->arena, &f->maps, *map);
+    return (uint32_t)f->maps.count - 1;
+}
+
+// All copies of a loop are made in one way, because they are waited for together.
+static void settle_maps(PipelinePlanner *p) {
+    enum { BYTES = 1 << 20 };  // that a barrier counts
+    PipelinePlan *plan = p->plan;
+    size_t count = plan->feeds.count;
+    if (!p->context->mapped || !plan->stages || p->asserts || ring_bytes(plan) >= BYTES) return;
+    if (p->func->maps.count + count > GPU_MAPS) return;
+    IrMap *maps = arena_new(p->context->scratch, IrMap, count + 1);
+    for (size_t i = 0; i < count; i++)
+        if (plan->feeds.data[i].copied && !map_of(p, &plan->feeds.data[i], &maps[i])) return;
+    for (size_t i = 0; i < count; i++) {
+        if (!plan->feeds.data[i].copied) continue;
+        plan->feeds.data[i].map = add_map(p->func, &maps[i]);
+        plan->by_map = true;
     }
 }
 
@@ -468,6 +558,7 @@ PipelinePlan pipeline_plan(IrFunc *f, const PassContext *context, const GpuFacts
         p.carried += pipeline_words(loop->results[i].type);
     plan_block(&p, p.body);
     settle_stages(&p);
+    settle_maps(&p);
     settle_distance(&p);
     return plan;
 }

@@ -14,6 +14,7 @@
 typedef struct PipelineFeed {
     IrOp *load;
     bool copied;    // else kept in registers
+    uint32_t map;   // of a plan by maps: the function's map that copies it
     Layout memory;  // of its slots
     Layout spread;  // of the load that is copied there
     bool *needed;   // by op id: the load, and the ops of the loop that its address, mask and pad
@@ -24,6 +25,7 @@ typedef struct PipelinePlan {
     IrOp *loop;
     uint32_t stages;    // of copies: slots of a ring
     uint32_t distance;  // of copies: steps between a load and its use
+    bool by_map;        // all copies are made by tensor maps
     VEC(PipelineFeed) feeds;
     VEC(uint32_t) ahead;  // carried values that feeds need: arguments of the body
     bool *advances;       // by op id: the ops that compute their values for the next step

@@ -146,6 +146,11 @@ static bool has_own_need(const IrOp *op) {
     case IR_VIEW_STORE:
     case IR_REDUCE:
     case IR_GPU_SHARED:
+    case IR_GPU_MBARRIER:
+    case IR_GPU_MBARRIER_EXPECT:
+    case IR_GPU_MBARRIER_WAIT:
+    case IR_GPU_MBARRIER_END:
+    case IR_GPU_TMA_LOAD:
     case IR_GPU_COPY:
     case IR_GPU_COMMIT:
     case IR_GPU_WAIT:

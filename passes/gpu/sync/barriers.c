@@ -10,6 +10,7 @@
 // memory was accessed since the last barrier that serves it. If only a barrier of shared memory
 // came since, that one becomes one for global memory instead.
 //
+// The writes of thread.tma_load continue until the thread.mbarrier_end of its barrier.
 // The writes of thread.copy continue past barriers until all copies have been waited for. For
 // places of other pieces this pass handles them; within its own piece, the lowering does. A wait
 // for all copies is removed if no later op accesses shared memory.
@@ -28,6 +29,7 @@ typedef struct BarrierTouch {
     const IrOp *piece;
     TouchKind kind;
     bool writes;
+    bool by_map;  // a copy by a map: no pointer of the program's leads to where it goes
     uint32_t epoch;
     const IrOp *by;  // of global memory: the op that accesses it, or the barrier after it
 } BarrierTouch;
@@ -84,6 +86,8 @@ const IrOp *gpu_piece_of(const IrValue *p, bool *elsewhere) {
 static bool touches_operand(const IrOp *op, uint32_t i) {
     IrEffect effect = ir_op_info(op->code)->effect;
     if (op->code == IR_VEC_PRINT) return true;
+    // Both use the barriers that thread.mbarrier_init makes; they may do so at the same time.
+    if (op->code == IR_THREAD_MBARRIER_EXPECT || op->code == IR_THREAD_MBARRIER_WAIT) return i == 0;
     // A product reads its factors until it has been waited for.
     if (op->code == IR_THREAD_WGMMA || op->code == IR_THREAD_WGMMA_WAIT)
         return ir_operand(op, i) && ir_operand(op, i)->type->kind == IR_PTR;
@@ -108,6 +112,7 @@ static void range_of(const IrOp *piece, uint64_t range[2]) {
 static bool conflict(const BarrierTouch *a, const BarrierTouch *b) {
     if (a->kind >= OF_GLOBAL || (a->kind == UNDER_WAY && a->piece == b->piece)) return false;
     if ((!a->writes && !b->writes) || a->epoch == b->epoch) return false;
+    if (a->kind == UNDER_WAY && a->by_map && !b->piece) return false;
     if (!a->piece || !b->piece || a->piece == b->piece) return true;
     uint64_t x[2], y[2];
     range_of(a->piece, x);
@@ -121,7 +126,7 @@ static void add(Barriers *b, Touches *touches, BarrierTouch touch) {
     for (size_t i = 0; i < touches->count; i++) {
         const BarrierTouch *known = &touches->data[i];
         if (known->piece == touch.piece && known->kind == touch.kind &&
-            known->writes == touch.writes && known->by == touch.by)
+            known->by_map == touch.by_map && known->writes == touch.writes && known->by == touch.by)
             return;
     }
     vec_push(b->scratch, touches, touch);
@@ -298,13 +303,14 @@ static void widen(Barriers *b, Touches *touches) {
     touches->count = left;
 }
 
-// All copies have been waited for, each thread its own.
-static void land(Barriers *b, Touches *touches) {
+// All copies of the kind have been waited for, each thread its own.
+static void land(Barriers *b, Touches *touches, bool by_map) {
     Touches all = *touches;
     *touches = (Touches){0};
     for (size_t i = 0; i < all.count; i++) {
         BarrierTouch touch = all.data[i];
-        if (touch.kind == UNDER_WAY) touch.kind = OF_SHARED, touch.epoch = b->epoch;
+        if (touch.kind == UNDER_WAY && touch.by_map == by_map)
+            touch.kind = OF_SHARED, touch.epoch = b->epoch;
         add(b, touches, touch);
     }
 }
@@ -318,7 +324,9 @@ static void visit_global(Barriers *b, const IrOp *op, Touches *touches) {
     BarrierTouch touch;
     if (effect != IR_EFFECT_READ && effect != IR_EFFECT_WRITE) return;
     if (op->code == IR_THREAD_WGMMA || op->code == IR_THREAD_WGMMA_WAIT) return;
-    if (op->code != IR_THREAD_COPY && touch_of(b, op, 0, &touch) && touch.piece) return;
+    if (op->code == IR_THREAD_MBARRIER_INIT || op->code == IR_THREAD_MBARRIER_END) return;
+    bool copies = op->code == IR_THREAD_COPY || op->code == IR_THREAD_TMA_LOAD;
+    if (!copies && touch_of(b, op, 0, &touch) && touch.piece) return;
     add(b, touches, (BarrierTouch){.kind = OF_GLOBAL, .writes = true, .by = op});
 }
 
@@ -329,7 +337,7 @@ static void order(Barriers *b, IrOp *op, bool under_way, Touches *touches) {
     builder.span = op->span;
     if (under_way) {
         ir_op(&builder, IR_THREAD_WAIT, 0, NULL, 0, NULL, 0, NULL);
-        land(b, touches);
+        land(b, touches, false);
     }
     IrOp *barrier = ir_op(&builder, IR_THREAD_BARRIER, 0, NULL, 0, NULL, 0, NULL);
     vec_push(b->scratch, &b->kept, barrier);
@@ -352,8 +360,9 @@ static void visit(Barriers *b, IrOp *op, uint32_t operand, Touches *touches) {
     else if (any)
         order(b, op, under_way, touches);
     add(b, touches, touch);
-    if (op->code != IR_THREAD_COPY) return;
+    if (op->code != IR_THREAD_COPY && op->code != IR_THREAD_TMA_LOAD) return;
     touch.kind = UNDER_WAY;
+    touch.by_map = op->code == IR_THREAD_TMA_LOAD;
     add(b, touches, touch);
 }
 
@@ -382,10 +391,11 @@ static void walk(Barriers *b, IrBlock *block, Touches *touches) {
         } else if (op->code == IR_THREAD_BARRIER) {
             visit_barrier(b, op, touches);
         } else if (waits_for_all(op)) {
-            land(b, touches);
+            land(b, touches, false);
         } else {
             visit_global(b, op, touches);
             for (uint32_t i = 0; i < op->operand_count; i++) visit(b, op, i, touches);
+            if (op->code == IR_THREAD_MBARRIER_END) land(b, touches, true);
         }
     }
 }
@@ -429,5 +439,6 @@ bool pass_gpu_barriers(IrFunc *f, PassContext *context) {
     Touches touches = {0};
     walk(&b, ir_body(f), &touches);
     strip(&b, ir_body(f));
+    gpu_mark_async(f);
     return true;
 }

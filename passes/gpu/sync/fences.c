@@ -36,7 +36,8 @@ typedef struct Fences {
 
 static bool is_access(const IrOp *op) {
     IrEffect effect = ir_op_info(op->code)->effect;
-    bool ring = op->code == IR_GPU_COPY || op->code == IR_GPU_READ;  // has memory of its own
+    // A ring has memory of its own.
+    bool ring = op->code == IR_GPU_COPY || op->code == IR_GPU_TMA_LOAD || op->code == IR_GPU_READ;
     return (effect == IR_EFFECT_READ || effect == IR_EFFECT_WRITE) && op->code != IR_CALL && !ring;
 }
 

@@ -17,7 +17,8 @@
 enum { SHARED_ALIGN = 128 };  // of banks, and of the rows that matrix loads want
 
 static bool waits_for_all(const IrOp *op) {
-    return op->code == IR_THREAD_WAIT && ir_attr_int(op, IR_ATTR_COUNT) == 0;
+    return (op->code == IR_THREAD_WAIT && ir_attr_int(op, IR_ATTR_COUNT) == 0) ||
+           op->code == IR_THREAD_MBARRIER_END;
 }
 
 // The position of an op in its block, and of the barriers after it. Positions are numbers of ops in
