@@ -51,6 +51,7 @@ static const PassStep gpu_steps[] = {
     {PASS_BOUNDS, "loads of the steps without masks are inside of their views"},
     {PASS_DCE, "the masks' indices"},
     {PASS_GPU_PROGRAM_ORDER, "while the operands of products are still loads"},
+    {PASS_GPU_PERSISTENT, "with the groups of the order; before the tiles have layouts"},
     {PASS_GPU_LAYOUT, "first of the passes on tiles: all others depend on which thread holds what"},
     {PASS_LICM, "conversions of values that a loop does not change are hoisted"},
     {PASS_CSE, "conversions of one value to the same layout"},

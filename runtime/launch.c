@@ -380,6 +380,9 @@ static tilec_status take_variant(const LaunchCheck *c, int number, uint64_t *val
                       "%.*s: variant %d takes tensor maps, which device %s does not have; variant "
                       "0 takes none",
                       STR_ARG(c->meta->name), number, c->device->name);
+    if (v->facts & FACT_PERSISTENT)
+        return REFUSE(c, "%.*s: variant %d has a grid of its own; variant 0 takes any",
+                      STR_ARG(c->meta->name), number);
     launch_code_run(&v->code, c->plan->inputs, values);
     if (v->guard == META_NO_VALUE || values[v->guard]) return TILEC_OK;
     return REFUSE(c, "%.*s: variant %d assumes facts that do not hold for these arguments",

@@ -61,7 +61,10 @@ static void add_variants(Arena *arena, const Compiled *c, CompileVariants varian
     switch (variants) {
     case VARIANTS_NONE: return;
     case VARIANTS_CPU: launch_add_variants(arena, c->meta); return;
-    case VARIANTS_MAPS: facts.mapped = code_wants_maps(c->func, c->meta); break;
+    case VARIANTS_MAPS:
+        facts.mapped = code_wants_maps(c->func, c->meta);
+        facts.persistent = facts.mapped && code_wants_persistence(c->func);
+        break;
     case VARIANTS_GPU:
     case VARIANTS_BUFFERS: break;
     }

@@ -11,6 +11,7 @@ typedef struct Guard {
     const MetaKernel *meta;
     VEC(LaunchInstr) code;
     uint64_t mapped;     // the views of maps: bit i stands for argument i
+    bool persistent;     // the grid of that variant has as many programs as run at once
     int64_t value;       // the condition so far: a bool, or META_NO_VALUE
     VEC(uint32_t) held;  // the conditions that it combines
 } Guard;
@@ -100,17 +101,19 @@ static uint32_t same(Guard *g, uint32_t i, uint32_t j) {
     return value;
 }
 
+// The size of the memory at a pointer is unknown without a buffer, and `disjoint` takes it for
+// empty.
+static uint32_t and_known(Guard *g, uint32_t pointer, uint32_t apart) {
+    uint32_t bytes = fact(g, LAUNCH_ARG_BYTES, pointer, 0);
+    return both(g, LAUNCH_AND, apart, compare(g, LAUNCH_NE, bytes, constant(g, 0)));
+}
+
 static void require_apart(Guard *g, uint32_t i, uint32_t j) {
     const MetaArg *a = &g->meta->args[i], *b = &g->meta->args[j];
     uint32_t apart = fact(g, LAUNCH_ARG_DISJOINT, i, j);
     const uint32_t pair[2] = {i, j};
     for (int k = 0; k < 2; k++) {
-        if (g->meta->args[pair[k]].kind != META_POINTER) continue;
-        // The size of the memory at a pointer is unknown without a buffer, and `disjoint` takes
-        // it for empty.
-        uint32_t known =
-            compare(g, LAUNCH_NE, fact(g, LAUNCH_ARG_BYTES, pair[k], 0), constant(g, 0));
-        apart = both(g, LAUNCH_AND, apart, known);
+        if (g->meta->args[pair[k]].kind == META_POINTER) apart = and_known(g, pair[k], apart);
     }
     if (may_be_same(a, b)) apart = both(g, LAUNCH_OR, apart, same(g, i, j));
     require(g, apart);
@@ -292,9 +295,31 @@ static void require_map(Guard *g, uint32_t i) {
     }
 }
 
+// Maps copy nothing that the kernel writes: they do not see the stores of the program.
+static void require_unwritten(Guard *g, uint32_t i) {
+    for (uint32_t j = 0; j < g->meta->arg_count; j++) {
+        const MetaArg *arg = &g->meta->args[j];
+        if (j == i || !is_array(arg) || !arg->written) continue;
+        uint32_t apart = fact(g, LAUNCH_ARG_DISJOINT, i < j ? i : j, i < j ? j : i);
+        if (arg->kind == META_POINTER) apart = and_known(g, j, apart);
+        require(g, apart);
+    }
+}
+
 static void require_mapped(Guard *g) {
     for (uint32_t i = 0; i < g->meta->arg_count; i++)
-        if (g->mapped >> i & 1) require_map(g, i);
+        if (g->mapped >> i & 1) require_map(g, i), require_unwritten(g, i);
+}
+
+// All positions of the grid have a number of 32 bits.
+static uint32_t require_few_positions(Guard *g) {
+    const MetaVariant *v = &g->meta->variants[0];
+    uint32_t all = v->grid[0];
+    for (uint32_t d = 1; d < v->grid_rank; d++) {
+        all = emit(g, LAUNCH_MUL, DTYPE_I64, DTYPE_I64, all, v->grid[d]);
+        require_below(g, all);
+    }
+    return all;
 }
 
 // Can a launch have maps of these views? The most maps must fit with its arguments.
@@ -332,7 +357,18 @@ static void add_fact(Guard *g, MetaVariant *variants, uint32_t *count, unsigned 
 static void add_mapped(Guard *g, MetaVariant *variants, uint32_t *count) {
     if (!can_map(g->meta, g->mapped)) return;
     require_mapped(g);
-    add_variant(g, variants, count, FACT_MAPPED);
+    if (!g->persistent || !g->meta->variants[0].grid_rank) {
+        add_variant(g, variants, count, FACT_MAPPED);
+        return;
+    }
+    uint32_t all = require_few_positions(g);
+    uint32_t units =
+        add(g, (LaunchInstr){.op = LAUNCH_UNITS, .dtype = DTYPE_I64, .result = DTYPE_I64});
+    uint32_t least = emit(g, LAUNCH_MIN, DTYPE_I64, DTYPE_I64, all, units);
+    add_variant(g, variants, count, FACT_MAPPED | FACT_PERSISTENT);
+    MetaVariant *v = &variants[*count - 1];
+    v->grid_rank = 1;
+    v->grid[0] = least;
 }
 
 // A guard grows with the square of the number of arguments. Variants whose guards would be too long
@@ -357,6 +393,7 @@ void launch_add_gpu_variants(Arena *arena, MetaKernel *meta, LaunchGpuFacts fact
     uint32_t count = 1;
     Guard g = guard_of(arena, meta, variants);
     g.mapped = facts.mapped;
+    g.persistent = facts.persistent;
     add_fact(&g, variants, &count, FACT_NARROW, require_narrow);
     add_fact(&g, variants, &count, FACT_DISJOINT, require_disjoint);
     add_fact(&g, variants, &count, FACT_WIDE, require_wide);

@@ -26,6 +26,7 @@ typedef struct LaunchGpuFacts {
     bool buffers;     // loads take buffers with 32-bit offsets: near
     uint64_t mapped;  // views that may be copied by maps: bit i stands for argument i; 0: no
                       // variant for maps
+    bool persistent;  // programs of that variant compute several positions of the grid
 } LaunchGpuFacts;
 void launch_add_gpu_variants(Arena *arena, MetaKernel *meta, LaunchGpuFacts facts);
 // Is it a view that maps can describe, for some extents and strides?

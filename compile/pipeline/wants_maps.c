@@ -46,3 +46,30 @@ uint64_t code_wants_maps(const IrFunc *func, const MetaKernel *meta) {
         if (views >> i & 1 && !launch_can_map(&meta->args[i])) views &= ~(UINT64_C(1) << i);
     return views;
 }
+
+// ---- several positions --------------------------------------------------------------------------
+
+typedef struct Contents {
+    uint32_t products, loops;
+    bool others;  // effects, or something about the grid, that must be of one position
+} Contents;
+
+static void survey(const IrBlock *block, Contents *c) {
+    for (const IrOp *op = block->first; op; op = op->next) {
+        IrEffect effect = ir_op_info(op->code)->effect;
+        bool stores = op->code == IR_VIEW_STORE || op->code == IR_RETURN;
+        bool pure = effect == IR_EFFECT_PURE || effect == IR_EFFECT_READ;
+        bool nests = op->code == IR_FOR || op->code == IR_IF || op->code == IR_YIELD;
+        c->products += op->code == IR_DOT;
+        c->loops += op->code == IR_FOR;
+        c->others |= op->code == IR_PROGRAMS || !(pure || stores || nests || op->code == IR_DOT);
+        for (uint32_t r = 0; r < op->region_count; r++) survey(op->regions[r], c);
+    }
+}
+
+bool code_wants_persistence(const IrFunc *func) {
+    Contents c = {0};
+    if (func->ctas > 1) return false;
+    survey(ir_body(func), &c);
+    return c.products == 1 && c.loops == 1 && !c.others;
+}

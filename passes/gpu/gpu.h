@@ -47,7 +47,7 @@ Layout gpu_blocked_deep(const IrType *t, GpuThreads threads, uint32_t bytes, Gpu
 const IrOp *gpu_piece_of(const IrValue *p, bool *elsewhere);
 
 // proxies.c: marks the barriers that order accesses of threads with those of asynchronous units.
-void gpu_mark_async(IrFunc *f);
+void gpu_mark_async(IrFunc *f, Arena *scratch);
 
 // guard_facts.c: the facts that the guard of a variant has checked
 // (compile/pipeline/launch_guard.h), as facts about extents and programs.

@@ -24,6 +24,7 @@ static void bits_are_those_of_archives(void **state) {
     assert_int_equal(FACT_NARROW, 16);
     assert_int_equal(FACT_NEAR, 32);
     assert_int_equal(FACT_MAPPED, 64);
+    assert_int_equal(FACT_PERSISTENT, 128);
 }
 
 static void names_and_texts_differ(void **state) {

@@ -411,6 +411,54 @@ static void test_mapped(void **state) {
     unit_destroy(u);
 }
 
+// Maps copy nothing that the kernel writes by another argument, which may be the same array. A
+// launch of that variant has no more programs than run at once.
+static void test_persistent(void **state) {
+    (void)state;
+    enum { APART = 2, WIDE, MAPPED, UNITS = 4 };
+    static const char source[] =
+        "kernel k(f16 x[M, K], f16 z[M, K]) grid(M, K) {\n"
+        "    z[program(0), program(1)] = x[program(0), program(1)];\n}\n";
+    static const struct {
+        int64_t m, k;
+        uint64_t address;  // of z
+        int variant;
+        uint64_t grid;
+    } cases[] = {
+        {16, 8, 8192, MAPPED, UNITS},         {1, 2, 8192, APART, 0},  // rows of 4 bytes
+        {1, 8, 8192, MAPPED, UNITS},          {16, 8, 4096, WIDE, 0},  // the same array
+        {1 << 20, 1 << 12, 1ull << 40, 0, 0},                          // too many positions
+    };
+    Unit *u = unit_load_text(STR("persistent.tile"), str(source));
+    const FrontKernel *k = unit_kernel(u, STR("k"));
+    const Compiled *c = k ? unit_compile(u, k, &(FrontSpec){0}, NULL) : NULL;
+    assert_non_null(c);
+    launch_add_gpu_variants(u->arena, c->meta, (LaunchGpuFacts){.mapped = 1, .persistent = true});
+    assert_int_equal(c->meta->variant_count, 5);
+    const MetaVariant *v = &c->meta->variants[MAPPED];
+    assert_true(v->facts & FACT_PERSISTENT);
+    assert_false(c->meta->variants[WIDE].facts & FACT_PERSISTENT);
+    assert_int_equal(v->grid_rank, 1);
+    assert_int_equal(c->meta->variants[WIDE].grid_rank, 2);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t bytes = (uint64_t)(cases[i].m * cases[i].k * 2), z = cases[i].address;
+        int64_t m = cases[i].m, n = cases[i].k;
+        LaunchInput in[2] = {
+            {.address = 4096, .first = 4096, .last = 4096 + bytes, .extent = {m, n}},
+            {.address = z, .first = z, .last = z + bytes, .extent = {m, n}}};
+        int found = chosen(c->meta, in);
+        if (found != cases[i].variant)
+            fail_msg("case %zu: variant %d, expected %d", i, found, cases[i].variant);
+        if (found != MAPPED) continue;
+        uint64_t values[LAUNCH_CODE_MAX];
+        launch_code_run_with(&v->code, in, UNITS, values);
+        assert_int_equal(values[v->grid[0]], cases[i].grid);
+        launch_code_run_with(&v->code, in, 1000, values);
+        assert_int_equal(values[v->grid[0]], m * n);
+    }
+    unit_destroy(u);
+}
+
 static uint32_t variants_with_maps(const char *params, uint64_t mapped) {
     char source[128];
     snprintf(source, sizeof source, "kernel k(%s) grid(1) {\n}\n", params);
@@ -472,11 +520,11 @@ static void test_few_programs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random),   cmocka_unit_test(test_refuses_loops),
-        cmocka_unit_test(test_metadata), cmocka_unit_test(test_narrow),
-        cmocka_unit_test(test_near),     cmocka_unit_test(test_few_programs),
-        cmocka_unit_test(test_short),    cmocka_unit_test(test_mapped),
-        cmocka_unit_test(test_no_maps),
+        cmocka_unit_test(test_random),     cmocka_unit_test(test_refuses_loops),
+        cmocka_unit_test(test_metadata),   cmocka_unit_test(test_narrow),
+        cmocka_unit_test(test_near),       cmocka_unit_test(test_few_programs),
+        cmocka_unit_test(test_short),      cmocka_unit_test(test_mapped),
+        cmocka_unit_test(test_persistent), cmocka_unit_test(test_no_maps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

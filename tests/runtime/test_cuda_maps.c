@@ -247,6 +247,18 @@ static void maps_arrive(void **state) {
     assert_int_equal(f->logs, 0);
 }
 
+// A grid of the host's own would compute other positions.
+static void persistent_programs_have_their_own_grid(void **state) {
+    Fixture *f = *state;
+    open_on(f, "cuda:0");
+    f->variants[1].facts |= FACT_PERSISTENT;
+    assert_int_equal(launch_variant(f, 1), TILEC_LAUNCH_REFUSED);
+    assert_string_equal(tilec_last_error(f->context),
+                        "k: variant 1 has a grid of its own; variant 0 takes any");
+    assert_int_equal(launch(f, 0), TILEC_OK);
+    expect_maps(f, 0);
+}
+
 // Every device without a card has maps of target/gpu_map.h.
 static void simulated_devices_have_their_own(void **state) {
     Fixture *f = *state;
@@ -476,6 +488,7 @@ static void notices_bad_maps(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         MAP_TEST(maps_arrive),
+        MAP_TEST(persistent_programs_have_their_own_grid),
         MAP_TEST(simulated_devices_have_their_own),
         MAP_TEST(same_views_have_the_same_maps),
         MAP_TEST(variants_have_their_own_maps),

@@ -38,6 +38,7 @@
 #include "passes/gpu/layout/dot_plan.h"
 #include "passes/gpu/pipeline/pipeline_plan.h"
 
+#include "base/facts.h"
 #include "base/os/os.h"
 
 #include "passes/passes.h"
@@ -76,6 +77,10 @@ typedef struct Pipeline {
     uint32_t read;        // argument of the body: the current slot; after it the slots that this
                           // step, and the next ones, fill
     uint32_t parity;      // of copies by maps: the argument of the body
+    VEC(uint64_t)
+    tile;         // keys of values of the loop over tiles, each followed by that of its
+                  // value for the tile whose first copies are made
+    IrOp *tiles;  // that loop, remade
 } Pipeline;
 
 static IrValue *const_i64(Pipeline *p, int64_t n) { return ir_const_int(&p->b, DTYPE_I64, n); }
@@ -118,6 +123,8 @@ static IrValue *some_steps_on(Pipeline *p, IrValue *counter, uint32_t steps) {
 // The body's arguments at the step that is loaded.
 static Map map_of(Pipeline *p, IrValue *counter, IrValue *const *ahead) {
     Map map = {0};
+    for (size_t i = 0; i < p->tile.count; i += 2)
+        map_put(p->scratch, &map, p->tile.data[i], p->tile.data[i + 1]);
     map_put(p->scratch, &map, map_key(p->body->args[0]), map_key(counter));
     for (size_t i = 0; i < p->plan->ahead.count; i++) {
         const IrValue *arg = p->body->args[p->plan->ahead.data[i]];
@@ -517,6 +524,116 @@ static void settle(Pipeline *p) {
     ir_set_operand(op, 0, sum);
 }
 
+// ---- from tile to tile --------------------------------------------------------------------------
+//
+// In a loop over tiles the ring is made before it, and the first copies of a tile are begun before
+// the tile before it is stored:
+//
+//     ring, bars; the first copies for tile t0                if there is one
+//     for t, read, parity, write, … {
+//         the loop, from these slots on
+//         gpu.barrier
+//         the first copies for tile t + step, from slot `read` on    if there is one
+//         … stores
+//     }
+//     gpu.mbarrier_end
+
+// The values that the copies need, for the tile with this number.
+static void begin_tile(Pipeline *p, IrValue *number) {
+    const IrBlock *tile = p->plan->tiles->regions[0];
+    Map map = {0};
+    p->tile.count = 0;
+    vec_push(p->scratch, &p->tile, map_key(tile->args[0]));
+    vec_push(p->scratch, &p->tile, map_key(number));
+    map_put(p->scratch, &map, map_key(tile->args[0]), map_key(number));
+    for (const IrOp *op = tile->first; op != p->loop; op = op->next) {
+        if (!p->plan->around[op->id]) continue;
+        const IrOp *copy = ir_clone(&p->b, op, &map, p->scratch);
+        for (uint32_t i = 0; i < op->result_count; i++) {
+            vec_push(p->scratch, &p->tile, map_key(&op->results[i]));
+            vec_push(p->scratch, &p->tile, map_key(&copy->results[i]));
+        }
+    }
+}
+
+static IrValue *of_tile(const Pipeline *p, IrValue *v) {
+    for (size_t i = 0; i < p->tile.count; i += 2)
+        if (p->tile.data[i] == map_key(v)) return (IrValue *)(uintptr_t)p->tile.data[i + 1];
+    return v;
+}
+
+static IrValue *slot_on(Pipeline *p, const Pipelined *e, IrValue *read, uint32_t steps) {
+    IrValue *at = ir_binary(&p->b, IR_ADD, read, place(p, steps));
+    IrValue *over = ir_binary(&p->b, IR_GE, at, place(p, e->slots));
+    IrValue *wrapped = ir_binary(&p->b, IR_SUB, at, place(p, e->slots));
+    return ir_ternary(&p->b, IR_SELECT, over, wrapped, at);
+}
+
+// The first copies of a tile, to the slots from `read` on; NULL: from 0.
+static void load_tile(Pipeline *p, Pipelined *e, IrValue *number, IrValue *read) {
+    IrValue *lo = p->lo, *hi = p->hi;
+    IrValue *exists = below(p, number, ir_operand(p->plan->tiles, 1));
+    begin_tile(p, number);
+    p->lo = of_tile(p, lo);
+    p->hi = of_tile(p, hi);
+    for (uint32_t j = 0; j < e->distance; j++) {
+        IrValue *on = below(p, p->lo, bound_of(p, j));
+        on = ir_binary(&p->b, IR_AND, exists, on);
+        load_step(p, e, p->lo, j, on, read ? slot_on(p, e, read, j) : place(p, j));
+    }
+    p->tile.count = 0;
+    p->lo = lo;
+    p->hi = hi;
+}
+
+// Carries the slots and the parity, which are the loop's new carried values, through the loop over
+// tiles.
+static void carry_through_tiles(Pipeline *p) {
+    IrOp *old = p->plan->tiles;
+    uint32_t count = (uint32_t)p->more.count;
+    IrBlock *tile = old->regions[0];
+    IrValue **operands = arena_new(p->scratch, IrValue *, old->operand_count + count);
+    const IrType **types = arena_new(p->scratch, const IrType *, old->result_count + count);
+    uint32_t first = p->loop->operand_count - count, result = p->loop->result_count - count;
+    for (uint32_t i = 0; i < old->operand_count; i++) operands[i] = ir_operand(old, i);
+    for (uint32_t i = 0; i < old->result_count; i++) types[i] = old->results[i].type;
+    for (uint32_t i = 0; i < count; i++) {
+        IrValue *init = ir_operand(p->loop, first + i);
+        operands[old->operand_count + i] = init;
+        types[old->result_count + i] = init->type;
+        ir_set_operand(p->loop, first + i, ir_block_add_arg(tile, init->type));
+        ir_add_operand(tile->last, ir_result(p->loop, result + i));
+    }
+    p->tiles =
+        ir_remake(old, old->operand_count + count, operands, old->result_count + count, types);
+    for (uint32_t i = 0; i < old->result_count; i++)
+        ir_replace_all(ir_result(old, i), ir_result(p->tiles, i));
+}
+
+// The copies of the next tile begin when all threads are done with the slots.
+static void load_next_tile(Pipeline *p, Pipelined *e) {
+    IrValue *number = p->plan->tiles->regions[0]->args[0];
+    IrValue *step = ir_operand(p->plan->tiles, 2);
+    IrValue *read = ir_result(p->loop, p->loop->result_count - (uint32_t)p->more.count);
+    effect(p, IR_GPU_BARRIER);
+    load_tile(p, e, ir_binary(&p->b, IR_ADD, number, step), read);
+}
+
+static void end_bars(Pipeline *p) {
+    ir_op(&p->b, IR_GPU_MBARRIER_END, 1, &p->bars, 0, NULL, 0, NULL);
+}
+
+static void build_before(Pipeline *p, IrOp *op) {
+    p->b = ir_builder_before(op);
+    p->b.span = p->loop->span;
+}
+
+static void build_after(Pipeline *p, const IrOp *op) {
+    p->b = ir_builder_at_end(op->block);
+    p->b.before = op->next;
+    p->b.span = p->loop->span;
+}
+
 static void pipeline_loop(Pipeline *p, uint32_t known) {
     Pipelined pipelined[2];
     IrValue *bounds[2];
@@ -525,29 +642,37 @@ static void pipeline_loop(Pipeline *p, uint32_t known) {
         Pipelined e = early_of(p, copies, known);
         if (e.feeds.count) pipelined[count++] = e;
     }
-    p->b = ir_builder_before(p->loop);
-    p->b.span = p->loop->span;
+    IrOp *outside = p->plan->tiles ? p->plan->tiles : p->loop;
     for (uint32_t k = 0; k < count; k++) {
         Pipelined *e = &pipelined[k];
+        build_before(p, outside);
         if (e->copies) make_rings(p, e);
-        load_first_steps(p, e);
-        bounds[k] = bound_of(p, e->distance);
+        if (p->plan->tiles)
+            load_tile(p, e, ir_operand(p->plan->tiles, 0), NULL);
+        else
+            load_first_steps(p, e);
         if (e->copies) {
             p->read = carry(p, place(p, 0));
             for (uint32_t at = e->distance; at < e->slots; at++) carry(p, place(p, at));
             if (p->plan->by_map) p->parity = carry(p, place(p, 0));
         }
+        build_before(p, p->loop);
+        bounds[k] = bound_of(p, e->distance);
         carry_pipelined(p, e);
     }
     remake(p);
+    build_after(p, p->loop);
+    if (p->plan->tiles) load_next_tile(p, &pipelined[0]);
     rewrite_body(p, pipelined, count, bounds);
     if (!pipelined[0].copies) return;
-    p->b = ir_builder_at_end(p->loop->block);
-    p->b.before = p->loop->next;
-    p->b.span = p->loop->span;
+    build_after(p, p->loop);
     if (p->plan->ahead_dot) settle(p);
+    if (p->plan->tiles) {
+        carry_through_tiles(p);
+        build_after(p, p->tiles);
+    }
     if (p->plan->by_map)
-        ir_op(&p->b, IR_GPU_MBARRIER_END, 1, &p->bars, 0, NULL, 0, NULL);
+        end_bars(p);
     else
         wait_for(p, 0, false);
 }
@@ -586,6 +711,8 @@ bool pass_gpu_pipeline(IrFunc *f, PassContext *context) {
         if (stale) facts = facts_of(f, context, changed);
         if (stale) known_by = arena_mark(context->scratch);
         stale = false;
+        bool is_tiles = context->facts & FACT_PERSISTENT && loop->block == ir_body(f);
+        if (is_tiles) continue;
         uint32_t known = f->op_count;
         PipelinePlan plan = pipeline_plan(f, context, &facts, loop);
         if (!plan.feeds.count) continue;

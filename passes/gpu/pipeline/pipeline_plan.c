@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/facts.h"
 #include "base/gpu_abi.h"
 #include "passes/alias.h"
 #include "passes/gpu/layout/dot_plan.h"
@@ -314,11 +315,12 @@ static uint64_t ring_bytes(const PipelinePlan *plan) {
     return bytes;
 }
 
-// The number of stages that the option asks for and that fit in shared memory; 0: not even two.
-static uint32_t stages_that_fit(const PipelinePlanner *p) {
+// The number of stages that the option asks for and that fit in shared memory in addition to what
+// the block needs; 0: not even two.
+static uint32_t stages_that_fit(const PipelinePlanner *p, const IrBlock *block) {
     uint32_t stages = p->func->stages ? (uint32_t)p->func->stages : TUNE_STAGES;
     uint64_t room = p->facts->machine->shared_bytes, step = ring_bytes(p->plan);
-    uint64_t other = other_bytes(p->plan, p->body) + TUNE_SHARED_SPARE;
+    uint64_t other = other_bytes(p->plan, block) + TUNE_SHARED_SPARE;
     if (stages > TUNE_STAGES_MOST) stages = TUNE_STAGES_MOST;
     while (stages >= 2 && room && stages * step + other > room) stages--;
     return stages >= 2 ? stages : 0;
@@ -388,7 +390,14 @@ static void plan_block(PipelinePlanner *p, IrBlock *block) {
 
 static void settle_stages(PipelinePlanner *p) {
     PipelinePlan *plan = p->plan;
-    plan->stages = stages_that_fit(p);
+    plan->stages = stages_that_fit(p, p->body);
+    if (plan->tiles) {
+        uint32_t fewer = stages_that_fit(p, plan->tiles->regions[0]);
+        if (fewer >= TUNE_AHEAD_STAGES_MAP || fewer == plan->stages)
+            plan->stages = fewer;
+        else
+            plan->tiles = NULL;
+    }
     for (size_t i = plan->feeds.count; i-- > 0;) {
         PipelineFeed *feed = &plan->feeds.data[i];
         if (!feed->copied) continue;
@@ -457,8 +466,14 @@ static void settle_distance(PipelinePlanner *p) {
 
 // ---- by maps ------------------------------------------------------------------------------------
 
+// The launch has checked that what maps copy is not what the kernel writes by another parameter.
+static bool is_apart(const IrOp *op, const IrOp *load) {
+    const IrValue *view = op->operand_count ? ir_operand(op, 0) : NULL;
+    return view && view->type->kind == IR_VIEW && view->index != ir_operand(load, 0)->index;
+}
+
 static bool writes_in(const PipelinePlanner *p, const IrOp *op, const IrOp *load) {
-    if (ir_op_info(op->code)->effect == IR_EFFECT_WRITE &&
+    if (ir_op_info(op->code)->effect == IR_EFFECT_WRITE && !is_apart(op, load) &&
         alias_conflict(p->func, p->facts->facts, op, load))
         return true;
     for (uint32_t r = 0; r < op->region_count; r++)
@@ -511,6 +526,51 @@ static bool map_of(const PipelinePlanner *p, const PipelineFeed *feed, IrMap *ma
     return !may_be_written(p, load);
 }
 
+// ---- from tile to tile --------------------------------------------------------------------------
+
+static bool is_needed_around(PipelinePlanner *p, const IrValue *v) {
+    const IrBlock *tile = p->plan->tiles->regions[0];
+    const IrOp *op = v ? v->def : NULL;
+    if (!op || op->block != tile) return true;  // its counter, or a value from before it
+    if (p->plan->around[op->id]) return true;
+    if (op->region_count || ir_op_info(op->code)->effect != IR_EFFECT_PURE) return false;
+    p->plan->around[op->id] = true;
+    for (uint32_t i = 0; i < op->operand_count; i++)
+        if (!is_needed_around(p, ir_operand(op, i))) return false;
+    return true;
+}
+
+// Marks the ops of the loop over tiles that the copies of a step need; false: they are not all
+// arithmetic.
+static bool finds_around(PipelinePlanner *p) {
+    PipelinePlan *plan = p->plan;
+    plan->around = arena_new(p->context->scratch, bool, p->func->op_count);
+    for (uint32_t i = 0; i < 2; i++)
+        if (!is_needed_around(p, ir_operand(plan->loop, i))) return false;
+    for (const IrOp *op = p->body->first; op; op = op->next) {
+        bool needed = false;
+        for (size_t i = 0; i < plan->feeds.count; i++) needed |= plan->feeds.data[i].needed[op->id];
+        for (uint32_t i = 0; needed && i < op->operand_count; i++)
+            if (!is_needed_around(p, ir_operand(op, i))) return false;
+    }
+    return true;
+}
+
+// The loop over tiles that gpu_persistent has made, if this loop is in it.
+static IrOp *tiles_around(const PipelinePlanner *p) {
+    IrOp *around = p->plan->loop->block->parent;
+    bool tiles = around && around->code == IR_FOR && around->block == ir_body(p->func);
+    return tiles && p->context->facts & FACT_PERSISTENT ? around : NULL;
+}
+
+static void settle_tiles(PipelinePlanner *p) {
+    PipelinePlan *plan = p->plan;
+    for (size_t i = 0; i < plan->feeds.count; i++)
+        if (!plan->feeds.data[i].copied) plan->tiles = NULL;
+    if (!plan->by_map || plan->ahead.count) plan->tiles = NULL;
+    if (plan->tiles && !finds_around(p)) plan->tiles = NULL;
+}
+
 static bool equal_maps(const IrMap *a, const IrMap *b) {
     bool equal = a->param == b->param && a->rank == b->rank && a->swizzle == b->swizzle &&
                  a->promotion == b->promotion;
@@ -557,8 +617,10 @@ PipelinePlan pipeline_plan(IrFunc *f, const PassContext *context, const GpuFacts
     for (uint32_t i = 0; i < loop->result_count; i++)
         p.carried += pipeline_words(loop->results[i].type);
     plan_block(&p, p.body);
+    plan.tiles = tiles_around(&p);
     settle_stages(&p);
     settle_maps(&p);
+    settle_tiles(&p);
     settle_distance(&p);
     return plan;
 }

@@ -26,6 +26,9 @@ typedef struct PipelinePlan {
     uint32_t stages;    // of copies: slots of a ring
     uint32_t distance;  // of copies: steps between a load and its use
     bool by_map;        // all copies are made by tensor maps
+    IrOp *tiles;        // of copies by maps: the loop over the program's tiles around this one, if
+                        // the first copies of a tile are made during the tile before; else NULL
+    bool *around;       // by op id: the ops of that loop that the copies need
     VEC(PipelineFeed) feeds;
     VEC(uint32_t) ahead;  // carried values that feeds need: arguments of the body
     bool *advances;       // by op id: the ops that compute their values for the next step

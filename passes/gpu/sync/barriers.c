@@ -439,6 +439,6 @@ bool pass_gpu_barriers(IrFunc *f, PassContext *context) {
     Touches touches = {0};
     walk(&b, ir_body(f), &touches);
     strip(&b, ir_body(f));
-    gpu_mark_async(f);
+    gpu_mark_async(f, context->scratch);
     return true;
 }

@@ -7,20 +7,39 @@
 // wait orders them.
 #include "passes/gpu/gpu.h"
 
-static bool may_be_shared(const IrValue *p) {
+typedef struct ProxyRange {
+    uint64_t begin, end;  // bytes of shared memory
+} ProxyRange;
+
+typedef struct Proxies {
+    Arena *scratch;
+    VEC(ProxyRange) pieces;  // that an asynchronous unit accesses
+} Proxies;
+
+static ProxyRange piece_at(const IrOp *shared) {
+    uint64_t begin = (uint64_t)ir_attr_int(shared, IR_ATTR_PLACE);
+    uint64_t size = dtype_size((Dtype)ir_attr_int(shared, IR_ATTR_ELEM));
+    return (ProxyRange){begin, begin + size * (uint64_t)ir_attr_int(shared, IR_ATTR_COUNT)};
+}
+
+// May the pointer lead to what a unit accesses?
+static bool may_be_shared(const Proxies *p, const IrValue *pointer) {
     bool elsewhere;
-    if (!p || p->type->kind != IR_PTR) return false;
-    gpu_piece_of(p, &elsewhere);
-    return !elsewhere;
+    if (!pointer || pointer->type->kind != IR_PTR) return false;
+    const IrOp *shared = gpu_piece_of(pointer, &elsewhere);
+    if (!shared) return !elsewhere;
+    ProxyRange own = piece_at(shared);
+    for (size_t i = 0; i < p->pieces.count; i++)
+        if (own.begin < p->pieces.data[i].end && p->pieces.data[i].begin < own.end) return true;
+    return false;
 }
 
 static bool is_of_unit(IrOpcode code) {
     switch (code) {
     case IR_THREAD_WGMMA:
     case IR_THREAD_WGMMA_WAIT:
-    case IR_THREAD_TMA_LOAD:
-    case IR_THREAD_MBARRIER_INIT:  // has a fence of its own
-    case IR_THREAD_MBARRIER_END: return true;
+    case IR_THREAD_TMA_LOAD: return true;
+    case IR_THREAD_MBARRIER_INIT: return true;  // has a fence of its own
     default: return false;
     }
 }
@@ -49,52 +68,67 @@ static bool unit_follows(const IrOp *op) {
     return (around->code != IR_IF && has_unit(around)) || unit_follows(around);
 }
 
-static bool accesses_shared(const IrOp *op) {
+static bool accesses_shared(const Proxies *p, const IrOp *op) {
     IrEffect effect = ir_op_info(op->code)->effect;
     if (effect != IR_EFFECT_READ && effect != IR_EFFECT_WRITE && op->code != IR_VEC_PRINT)
         return false;
     if (is_of_unit(op->code)) return false;
     for (uint32_t i = 0; i < op->operand_count; i++)
-        if (may_be_shared(ir_operand(op, i))) return true;
+        if (may_be_shared(p, ir_operand(op, i))) return true;
     return false;
 }
 
 // `since`: there was an access since the last marked barrier. Returns the same at the end.
-static bool mark_in(IrBlock *block, bool since);
+static bool mark_in(const Proxies *p, IrBlock *block, bool since);
 
 // Accesses of one step come before those of the next.
-static bool mark_loop(IrOp *loop, bool since) {
+static bool mark_loop(const Proxies *p, IrOp *loop, bool since) {
     bool begin = since, end = since;
     do {
         begin |= end;
         end = begin;
-        for (uint32_t r = 0; r < loop->region_count; r++) end = mark_in(loop->regions[r], end);
+        for (uint32_t r = 0; r < loop->region_count; r++) end = mark_in(p, loop->regions[r], end);
     } while (end && !begin);
     return begin | end;
 }
 
-static bool mark_if(IrOp *op, bool since) {
+static bool mark_if(const Proxies *p, IrOp *op, bool since) {
     bool end = false;
-    for (uint32_t r = 0; r < op->region_count; r++) end |= mark_in(op->regions[r], since);
+    for (uint32_t r = 0; r < op->region_count; r++) end |= mark_in(p, op->regions[r], since);
     return end;
 }
 
-static bool mark_in(IrBlock *block, bool since) {
+static bool mark_in(const Proxies *p, IrBlock *block, bool since) {
     IR_EACH_OP(op, block) {
         if (op->code == IR_THREAD_BARRIER) {
             if (since && unit_follows(op)) ir_attr_set_int(op, IR_ATTR_ASYNC, true);
             since = false;
         } else if (op->code == IR_IF) {
-            since = mark_if(op, since);
+            since = mark_if(p, op, since);
         } else if (op->code == IR_FOR || op->code == IR_WHILE) {
-            since = mark_loop(op, since);
+            since = mark_loop(p, op, since);
         } else {
-            since |= accesses_shared(op);
+            since |= accesses_shared(p, op);
         }
     }
     return since;
 }
 
-void gpu_mark_async(IrFunc *f) {
-    if (has_unit_in(ir_body(f))) mark_in(ir_body(f), false);
+static void find_pieces(Proxies *p, const IrBlock *block) {
+    for (const IrOp *op = block->first; op; op = op->next) {
+        for (uint32_t r = 0; r < op->region_count; r++) find_pieces(p, op->regions[r]);
+        if (op->code != IR_THREAD_WGMMA && op->code != IR_THREAD_TMA_LOAD) continue;
+        for (uint32_t i = 0; i < op->operand_count; i++) {
+            const IrValue *v = ir_operand(op, i);
+            bool elsewhere, pointer = v && v->type->kind == IR_PTR;
+            const IrOp *shared = pointer ? gpu_piece_of(v, &elsewhere) : NULL;
+            if (shared) vec_push(p->scratch, &p->pieces, piece_at(shared));
+        }
+    }
+}
+
+void gpu_mark_async(IrFunc *f, Arena *scratch) {
+    Proxies p = {.scratch = scratch};
+    find_pieces(&p, ir_body(f));
+    if (p.pieces.count) mark_in(&p, ir_body(f), false);
 }
