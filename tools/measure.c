@@ -1,77 +1,34 @@
 #include "tools/measure.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/os/os.h"
 #include "base/status.h"
+#include "compile/tune/timing.h"
 #include "ir/analysis/analysis.h"
-
-static const double SAMPLE_SECONDS = 2e-3;
 
 static double seconds_since(uint64_t begin) { return (double)(os_time_ns() - begin) * 1e-9; }
 
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+static tilec_status launch(void *run, tilec_kernel *kernel) { return run_launch(run, kernel); }
 
-double measure_median(double *values, size_t count) {
-    qsort(values, count, sizeof *values, compare_doubles);
-    return values[count / 2];
-}
-
-static tilec_status launches(const Run *run, tilec_kernel *kernel, unsigned count,
-                             double *seconds) {
-    uint64_t begin = os_time_ns();
-    for (unsigned i = 0; i < count; i++) {
-        tilec_status s = run_launch(run, kernel);
-        if (s) return s;
-    }
-    *seconds = seconds_since(begin) / count;
-    return TILEC_OK;
-}
-
-tilec_status measure_calibrate(const Run *run, tilec_kernel *kernel, unsigned *repeats,
-                               double *once) {
-    // touches the memory and compiles what is missing
-    tilec_status s = launches(run, kernel, 1, once);
-    // If the first launch takes longer than the whole budget, one launch is enough.
-    if (!s && *once < 1.0) s = launches(run, kernel, 1, once);
-    if (!s && *once < SAMPLE_SECONDS / 20) s = launches(run, kernel, 20, once);
-    double wanted = ceil(SAMPLE_SECONDS / (*once > 1e-9 ? *once : 1e-9));
-    *repeats = wanted > 1e6 ? 1000000 : (unsigned)wanted;
-    return s;
-}
-
-tilec_status measure_sample(const Run *run, tilec_kernel *kernel, unsigned repeats,
-                            double *seconds) {
+static tilec_status sample(const Timed *t, tilec_kernel *kernel, unsigned repeats,
+                           double *seconds) {
     tilec_status s = TILEC_OK;
-    if (repeats > 1) s = launches(run, kernel, 1, seconds);
-    return s ? s : launches(run, kernel, repeats, seconds);
+    if (repeats > 1) s = timing_launches(t, kernel, 1, seconds);
+    return s ? s : timing_launches(t, kernel, repeats, seconds);
 }
 
-tilec_status measure_steady(const Run *run, tilec_kernel *kernel, unsigned repeats,
-                            double *seconds) {
-    enum { PARTS = 64 };
-    double parts[PARTS];
-    unsigned each = (repeats + PARTS - 1) / PARTS, count = (repeats + each - 1) / each;
-    tilec_status s = repeats > 1 ? launches(run, kernel, 1, seconds) : TILEC_OK;
-    for (unsigned i = 0; i < count && !s; i++) s = launches(run, kernel, each, &parts[i]);
-    if (!s) *seconds = measure_median(parts, count);
-    return s;
-}
-
-tilec_status measure_launches(const Run *run, tilec_kernel *kernel, double budget, Timing *timing) {
+tilec_status measure_launches(Run *run, tilec_kernel *kernel, double budget, Timing *timing) {
     double once, times[MEASURE_SAMPLES];
     *timing = (Timing){0};
-    tilec_status s = measure_calibrate(run, kernel, &timing->repeats, &once);
+    Timed t = {.user = run, .launch = launch};
+    tilec_status s = timing_calibrate(&t, kernel, &timing->repeats, &once);
     uint64_t begin = os_time_ns();
     while (!s && timing->samples < MEASURE_SAMPLES &&
            (timing->samples < 3 || seconds_since(begin) < budget))
-        s = measure_sample(run, kernel, timing->repeats, &times[timing->samples++]);
+        s = sample(&t, kernel, timing->repeats, &times[timing->samples++]);
     if (s) return s;
-    timing->median = measure_median(times, timing->samples);
+    timing->median = timing_median(times, timing->samples);
     timing->least = times[0];
     timing->greatest = times[timing->samples - 1];
     return TILEC_OK;

@@ -1,8 +1,7 @@
 // Measure: how long a launch takes, how many bytes it moves, how many operations it does.
 //
-// Invariants: the time of a launch includes waiting for its end. A sample is a row of launches that
-// takes two milliseconds, after one that is not measured. Arrays are not restored between launches:
-// a kernel that updates in place continues with its own results. Ownership: nothing is kept.
+// Invariants: as compile/tune/timing.h says; arrays are not restored between launches. Ownership:
+// nothing is kept.
 //
 //     Timing t;
 //     tilec_status s = measure_launches(run, kernel, 1.0, &t);
@@ -22,19 +21,7 @@ typedef struct Timing {
 } Timing;
 
 // One launch that is not measured, then samples for about `budget` seconds, three at least.
-tilec_status measure_launches(const Run *run, tilec_kernel *kernel, double budget, Timing *timing);
-// The number of launches in a sample, after one that is not measured; *once: seconds of one launch.
-tilec_status measure_calibrate(const Run *run, tilec_kernel *kernel, unsigned *repeats,
-                               double *once);
-// Seconds of one launch, from one sample.
-tilec_status measure_sample(const Run *run, tilec_kernel *kernel, unsigned repeats,
-                            double *seconds);
-// The same, as the median of up to 64 parts of the sample: other work of the machine takes the
-// processor for whole parts, and the others tell the time of a launch.
-tilec_status measure_steady(const Run *run, tilec_kernel *kernel, unsigned repeats,
-                            double *seconds);
-double measure_median(double *values, size_t count);  // sorts them
-
+tilec_status measure_launches(Run *run, tilec_kernel *kernel, double budget, Timing *timing);
 // The bytes of the arrays that the kernel reads, plus those of the arrays that it writes.
 double measure_bytes(const Run *run);
 // Twice the multiply-adds of all dots. Tiles count in full, with padding at the edges. Loops run as

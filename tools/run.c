@@ -8,6 +8,7 @@
 #include "base/os/os.h"
 #include "compile/jit/compiler.h"
 #include "compile/pipeline/launch_guard.h"
+#include "compile/tune/search.h"
 #include "runtime/kernel.h"
 #include "runtime/launch.h"
 #include "tools/front.h"
@@ -69,26 +70,11 @@ static int parse_options(Run *r) {
 // ---- The launch, through the public API ----
 
 tilec_spec run_spec(const Run *r) {
-    const FrontSpec *s = &r->settings.spec;
-    tilec_spec_entry *e = arena_new(r->cli->arena, tilec_spec_entry, s->bindings.count + 3);
-    size_t n = 0;
-    for (size_t i = 0; i < s->bindings.count; i++) {
-        const IrBinding *b = &s->bindings.data[i];
-        bool is_const = false;
-        for (const FrontParam *p = r->kernel->params; p; p = p->next)
-            is_const = is_const || p->name == b->name;
-        e[n++] = (tilec_spec_entry){b->is_type ? TILEC_SPEC_TYPE
-                                    : is_const ? TILEC_SPEC_CONST
-                                               : TILEC_SPEC_OPTION,
-                                    b->name, (tilec_dtype)b->type, b->value};
-    }
-    if (s->math & IR_MATH_CONTRACT)
-        e[n++] = (tilec_spec_entry){TILEC_SPEC_OPTION, "math.contract", 0, 1};
-    if (s->math & IR_MATH_APPROX)
-        e[n++] = (tilec_spec_entry){TILEC_SPEC_OPTION, "math.approx", 0, 1};
+    tilec_spec spec = tune_given(r->cli->arena, r->kernel, &r->settings.spec);
+    tilec_spec_entry *entries = (tilec_spec_entry *)(uintptr_t)spec.entries;
     if (cli_has(r->cli, "sanitize"))
-        e[n++] = (tilec_spec_entry){TILEC_SPEC_OPTION, "sanitize", 0, 1};
-    return (tilec_spec){n, e};
+        entries[spec.count++] = (tilec_spec_entry){TILEC_SPEC_OPTION, "sanitize", 0, 1};
+    return spec;
 }
 
 static int scalar_arg(Run *r, const MetaArg *arg, tilec_arg *out) {

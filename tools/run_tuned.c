@@ -1,5 +1,5 @@
 // The row of the table of `tilec tune` that belongs to a run.
-#include "compile/report/tuner.h"
+#include "compile/tune/table.h"
 #include "runtime/tune.h"
 #include "tools/run.h"
 

@@ -4,12 +4,11 @@
 #include <string.h>
 
 #include "base/os/os.h"
-#include "base/os/os_folder.h"
 #include "base/status.h"
-#include "compile/jit/compiler.h"
-#include "compile/report/tuner.h"
+#include "compile/tune/search.h"
 #include "tools/front.h"
-#include "tools/tune_search.h"
+#include "tools/progress.h"
+#include "tools/run.h"
 
 static const CliOption options[] = {
     {"device", "D", "interp, cpu or cpu:THREADS, cuda:N, hip:N, sim:ARCH, or auto (default)",
@@ -24,39 +23,35 @@ static const CliOption options[] = {
     {"table", "FILE", "keep the result here instead of in the user's table", false},
 };
 
-enum { CANDIDATES_MAX = 4096, SHOWN = 20, SECONDS = 10, SECONDS_MAX = 86400 };
+enum { SHOWN = 20, SECONDS = 10, SECONDS_MAX = 86400 };
 static const double HOPELESS = 1.3;
 
 typedef struct Search {
     TuneSearch s;
+    Run *run;
     Str where;  // path of the table; empty: the result is not kept
     Str title;  // printed above the candidates; empty: nothing
 } Search;
 
 // ---- The space ----
 
-// Tries consts, and on GPUs options: only GPUs have warps and asynchronous copies.
-static bool is_tried(const Run *r, Symbol name) {
-    CodeTarget target;
-    bool gpu = compiler_target_of(r->device, &target) && code_target_is_gpu(target);
-    return !frontend_spec_find(&r->settings.spec, name) && (gpu || !frontend_is_option(name));
-}
+static tilec_status launch(void *run, tilec_kernel *kernel) { return run_launch(run, kernel); }
 
-static int find_space(TuneSearch *s) {
-    Run *r = s->run;
-    const FrontTune *space;
-    size_t n = frontend_tune_space(r->unit->file, r->kernel, r->settings.spec.target, &space);
-    s->count = 1;
-    s->names = arena_new(r->cli->arena, const FrontTune *, n + 1);
-    for (size_t i = 0; i < n; i++) {
-        if (!is_tried(r, space[i].name)) continue;
-        if (s->count * space[i].count > CANDIDATES_MAX)
-            return cli_fail(r->cli, EXIT_INPUT, DIAG_TUNE, "give some of them with --set",
-                            "the tune space of '%s' has more than %d candidates", r->kernel->name,
-                            CANDIDATES_MAX);
-        s->names[s->name_count++] = &space[i];
-        s->count *= space[i].count;
-    }
+static void say(void *progress, const char *text) { progress_say(progress, "%s", text); }
+
+static int find_space(Search *search) {
+    TuneSearch *s = &search->s;
+    Run *r = search->run;
+    s->arena = r->cli->arena;
+    s->device = r->device;
+    s->source = (TuneSource){.kernel = r->kernel->name, .given = run_spec(r)};
+    s->source.text = run_source(r, &s->source.path);
+    s->timed = (Timed){.user = r, .launch = launch};
+    s->interrupts = true;
+    if (!tune_space(s, r->unit->file, r->kernel, &r->settings.spec))
+        return cli_fail(r->cli, EXIT_INPUT, DIAG_TUNE, "give some of them with --set",
+                        "the tune space of '%s' has more than %d candidates", r->kernel->name,
+                        TUNE_CANDIDATES_MAX);
     if (s->name_count) return EXIT_FINE;
     return cli_fail(
         r->cli, EXIT_INPUT, DIAG_TUNE,
@@ -64,81 +59,35 @@ static int find_space(TuneSearch *s) {
         "kernel '%s' has no consts to try that are not set", r->kernel->name);
 }
 
-// The i-th candidate. The last name varies fastest, so that the first candidate is the one without
-// tuning.
-static void fill_candidate(const TuneSearch *s, size_t index) {
-    TuneCandidate *c = &s->candidates[index];
-    c->values = arena_new(s->run->cli->arena, int64_t, s->name_count);
-    for (size_t k = s->name_count; k-- > 0;) {
-        c->values[k] = s->names[k]->values[index % s->names[k]->count];
-        index /= s->names[k]->count;
-    }
-}
-
 // ---- The result ----
 
-// A file that is not a table, or has lines that would be lost, is not overwritten. It is checked
-// before anything is measured, and read again when the result is known, because another process may
-// have written it in the meantime.
-static int read_table(const Search *s, TuneTable **table) {
-    Cli *cli = s->s.run->cli;
-    *table = tune_read(cli->arena, s->where);
-    if (!(*table)->problems.count) return EXIT_FINE;
-    const TuneProblem *p = &(*table)->problems.data[0];
+static int refuse_table(const Search *s, const char *why) {
     const char *help = "fix the file or remove it; --table FILE or TILEC_TUNE_FILE names another";
-    const char *line = p->line ? arena_printf(cli->arena, "line %u: ", p->line) : "";
-    return cli_fail(cli, EXIT_INPUT, DIAG_TUNE, help, "'%.*s' is left as it is: %s%s",
-                    STR_ARG(s->where), line, p->text);
+    return cli_fail(s->run->cli, EXIT_INPUT, DIAG_TUNE, help, "'%.*s' is left as it is: %s",
+                    STR_ARG(s->where), why);
 }
 
+// It is checked before anything is measured.
 static int find_table(Search *s) {
-    Cli *cli = s->s.run->cli;
-    TuneTable *table;
+    Cli *cli = s->run->cli;
     s->where = cli_has(cli, "table") ? cli_value(cli, "table") : tune_path(cli->arena);
-    return read_table(s, &table);
-}
-
-// Another process that keeps a result at the same time waits. Its result is read again and
-// preserved.
-static int keep_row(const Search *s, const TuneRow *row) {
-    // seconds; after that we go on even if another process still holds the folder
-    enum { PATIENCE = 10 };
-    Cli *cli = s->s.run->cli;
-    Arena *arena = cli->arena;
-    const char *path = cli_text(cli, s->where), *slash = strrchr(path, '/');
-    OsError error;
-    if (slash && slash > path && !cli_has(cli, "table")) {
-        const char *folder = arena_text(arena, path, (size_t)(slash - path));
-        os_folder_close(os_folder_open(arena, folder, true, &error));
-    }
-    OsLock lock;
-    os_lock_beside(arena, path, PATIENCE, &lock);
-    TuneTable *table;
-    int status = read_table(s, &table);
-    if (!status) {
-        tune_put(arena, table, row);
-        StrBuf text = strbuf(arena);
-        tune_print(table, &text);
-        if (!os_write_file(arena, path, strbuf_str(&text), &error))
-            status =
-                cli_fail(cli, EXIT_INPUT, DIAG_IO, NULL, "cannot write '%s': %s", path, error.text);
-    }
-    os_unlock_beside(&lock);
-    return status;
+    const char *why = tune_fault(cli->arena, tune_read(cli->arena, s->where));
+    return why ? refuse_table(s, why) : EXIT_FINE;
 }
 
 static int keep(const Search *search, const TuneCandidate *best) {
-    const TuneSearch *s = &search->s;
-    Run *r = s->run;
-    Arena *arena = r->cli->arena;
+    Run *r = search->run;
+    Cli *cli = r->cli;
     TuneRow row = run_tune_key(r);
     TuneNames names = run_tune_names(r, &row);
-    row.target = str(arena_printf(arena, "%s", names.text[0]));
-    for (size_t k = 0; k < s->name_count; k++) {
-        TuneSetting value = {str(s->names[k]->name), best->values[k]};
-        vec_push(arena, &row.consts, value);
-    }
-    return search->where.size ? keep_row(search, &row) : EXIT_FINE;
+    row.target = str(arena_printf(cli->arena, "%s", names.text[0]));
+    tune_consts(cli->arena, &search->s, best, &row);
+    if (!search->where.size) return EXIT_FINE;
+    TuneKept kept = tune_keep(cli->arena, search->where, !cli_has(cli, "table"), &row);
+    if (kept.fault) return refuse_table(search, kept.fault);
+    if (!kept.error) return EXIT_FINE;
+    return cli_fail(cli, EXIT_INPUT, DIAG_IO, NULL, "cannot write '%.*s': %s",
+                    STR_ARG(search->where), kept.error);
 }
 
 // ---- Text ----
@@ -155,8 +104,9 @@ static TimeUnit unit_of(double seconds) {
     return seconds >= 1e-6 ? (TimeUnit){"us", 1e6} : (TimeUnit){"ns", 1e9};
 }
 
-static void print_candidate(const TuneSearch *s, const TuneCandidate *c,
+static void print_candidate(const Search *search, const TuneCandidate *c,
                             const TuneCandidate *best) {
+    const TuneSearch *s = &search->s;
     char text[200];
     TimeUnit unit = unit_of(best->seconds);
     const char *mark = c == best ? s->end == TUNE_COUNTED ? "  least" : "  fastest" : "";
@@ -165,7 +115,7 @@ static void print_candidate(const TuneSearch *s, const TuneCandidate *c,
         printf("%-32s cannot be used: %s\n", text, c->failure);
     else if (c->left_out)
         printf("%-32s was not measured\n", text);
-    else if (s->run->device->api->simulated)
+    else if (s->device->api->simulated)
         printf("%-32s %12.0f  %.2f%s\n", text, c->cost, c->ratio, mark);
     else
         printf("%-32s %10.4g %s +- %.1f%%  %.3f%s\n", text, c->seconds * unit.scale, unit.name,
@@ -205,7 +155,7 @@ static void print_end(const TuneSearch *s, const TuneCandidate *best) {
 
 static void print_text(const Search *search, const TuneCandidate *best) {
     const TuneSearch *s = &search->s;
-    bool all = cli_has(s->run->cli, "all");
+    bool all = cli_has(search->run->cli, "all");
     char text[200];
     size_t failed = 0, slow = 0, left_out = 0;
     const TuneCandidate *first_failed = NULL;
@@ -217,19 +167,19 @@ static void print_text(const Search *search, const TuneCandidate *best) {
         if (c->failure && !first_failed) first_failed = c;
         bool far = !c->failure && !c->left_out && s->count > SHOWN && c->ratio > HOPELESS;
         slow += far;
-        if (all || (!far && !c->failure && !c->left_out)) print_candidate(s, c, best);
+        if (all || (!far && !c->failure && !c->left_out)) print_candidate(search, c, best);
     }
     if (slow && !all)
         printf("%zu candidate%s more than %.1f times as slow not shown; --all shows %s\n", slow,
                slow == 1 ? " that is" : "s that are", HOPELESS, slow == 1 ? "it" : "them");
     if (failed) printf("%zu of %zu candidates cannot be used here\n", failed, s->count);
-    if (failed && !all) print_candidate(s, first_failed, best);
+    if (failed && !all) print_candidate(search, first_failed, best);
     if (left_out) printf("%zu of %zu candidates were not measured\n", left_out, s->count);
     print_end(s, best);
     tune_candidate_text(s, best, text, sizeof text);
-    printf("%s on %s: %s\n", s->run->kernel->name, tilec_device_name(s->run->device), text);
+    printf("%s on %s: %s\n", s->source.kernel, tilec_device_name(s->device), text);
     if (search->where.size) printf("kept in %.*s\n", STR_ARG(search->where));
-    if (s->run->device->api->simulated)
+    if (s->device->api->simulated)
         printf(
             "simulated: counts of the simulator, not times of a GPU; the result is kept for this "
             "device only\n");
@@ -247,7 +197,7 @@ static void add_candidate(Json *j, const TuneSearch *s, const TuneCandidate *c) 
         json_key(j, "failure"), json_str(j, str(c->failure));
     } else if (c->left_out) {
         json_key(j, "measured"), json_bool(j, false);
-    } else if (s->run->device->api->simulated) {
+    } else if (s->device->api->simulated) {
         json_key(j, "cost"), json_double(j, c->cost);
         json_key(j, "ratio"), json_double(j, c->ratio);
     } else {
@@ -261,10 +211,10 @@ static void add_candidate(Json *j, const TuneSearch *s, const TuneCandidate *c) 
 
 static void print_json(const Search *search, const TuneCandidate *best) {
     const TuneSearch *s = &search->s;
-    Json *j = &s->run->cli->json_out;
-    json_key(j, "kernel"), json_str(j, str(s->run->kernel->name));
-    json_key(j, "device"), json_str(j, str(tilec_device_name(s->run->device)));
-    json_key(j, "simulated"), json_bool(j, s->run->device->api->simulated);
+    Json *j = &search->run->cli->json_out;
+    json_key(j, "kernel"), json_str(j, str(s->source.kernel));
+    json_key(j, "device"), json_str(j, str(tilec_device_name(s->device)));
+    json_key(j, "simulated"), json_bool(j, s->device->api->simulated);
     json_key(j, "table"), json_str(j, search->where);
     json_key(j, "ended"), json_str(j, str(tune_end_name(s->end)));
     json_key(j, "rounds"), json_uint(j, s->rounds);
@@ -278,13 +228,15 @@ static void print_json(const Search *search, const TuneCandidate *best) {
 
 static int search(Search *search) {
     TuneSearch *s = &search->s;
-    Run *r = s->run;
+    Run *r = search->run;
     int status = find_table(search);
     if (!status) status = run_make_args(r);
     if (status) return status;
-    s->candidates = arena_array(r->cli->arena, sizeof *s->candidates, s->count);
-    for (size_t i = 0; i < s->count; i++) fill_candidate(s, i);
+    Progress *progress = progress_begin(r->cli, "compiling %zu candidates", s->count);
+    s->say = say;
+    s->say_user = progress;
     const TuneCandidate *best = tune_search(s);
+    progress_end(progress);
     if (!best)
         return cli_fail(r->cli, EXIT_INPUT, DIAG_TUNE, s->candidates[0].failure,
                         "none of %zu candidates can be launched", s->count);
@@ -300,15 +252,13 @@ static int search(Search *search) {
 // `title`: the line of the file of extents, or empty.
 static int tune_one(Cli *cli, Str title, int64_t seconds, bool *interrupted) {
     Run r;
-    Search s = {.title = title,
-                .s = {.run = &r, .lock = os_mutex_create_long(), .budget = (double)seconds}};
+    Search s = {.title = title, .run = &r, .s = {.budget = (double)seconds}};
     int status = run_open(cli, &r);
-    if (!status) status = find_space(&s.s);
+    if (!status) status = find_space(&s);
     if (!status) status = search(&s);
     *interrupted = s.s.interrupt.came;
     tune_search_end(&s.s);
     run_close(&r);
-    os_mutex_destroy(s.s.lock);
     return status;
 }
 

@@ -18,7 +18,7 @@
 
 #include "base/ar.h"
 #include "compile/pipeline/compile.h"
-#include "compile/report/tuner.h"
+#include "compile/tune/table.h"
 
 typedef struct BuildBinding {
     Str name;

@@ -16,7 +16,7 @@
 #define TILEC_COMPILE_JIT_COMPILER_H
 
 #include "compile/jit/images.h"
-#include "compile/report/tuner.h"
+#include "compile/tune/table.h"
 
 typedef struct Compiler {
     CodeServices services;

@@ -1,4 +1,4 @@
-// The search of `tilec tune`: candidates, and which of them is the fastest.
+// The search of a tuner: candidates, and which of them is the fastest.
 //
 //     compile all ─▶ rounds: each candidate that is left once ─▶ the ratio to the fastest, from the
 //                      ▲                                          rounds that both took part in
@@ -11,18 +11,19 @@
 // simulated device one launch of each candidate is counted instead, since a simulator's time means
 // nothing. Invariants: a candidate takes part in the first `rounds` rounds and in no later one.
 // Each has either a failure or a result. Ownership: kernels are the search's, until
-// tune_search_end.
+// tune_search_end; all else is in the arena.
 //
-//     TuneSearch s = {.run = &r};
-//     … s.names, s.candidates …
-//     Candidate *best = tune_search(&s, progress);
-#ifndef TILEC_TOOLS_TUNE_SEARCH_H
-#define TILEC_TOOLS_TUNE_SEARCH_H
+//     TuneSearch s = {.arena = arena, .device = device, .timed = {…}, .budget = 10};
+//     if (tune_space(&s, file, kernel, &spec) == 1) …    // nothing to choose
+//     const TuneCandidate *best = tune_search(&s);
+//     tune_search_end(&s);
+#ifndef TILEC_COMPILE_TUNE_SEARCH_H
+#define TILEC_COMPILE_TUNE_SEARCH_H
 
 #include "base/os/os_interrupt.h"
 #include "base/os/os_mutex.h"
-#include "tools/measure.h"
-#include "tools/progress.h"
+#include "compile/tune/table.h"
+#include "compile/tune/timing.h"
 
 typedef struct TuneCandidate {
     int64_t *values;  // one for each name
@@ -47,14 +48,30 @@ typedef enum TuneEnd {
     TUNE_COUNTED       // on a simulated device: no time was measured
 } TuneEnd;
 
+// The source of the candidates, and what is the same for all of them.
+typedef struct TuneSource {
+    const char *path;  // the text's name in messages
+    Str text;
+    const char *kernel;
+    tilec_spec given;
+} TuneSource;
+
 typedef struct TuneSearch {
-    Run *run;
+    Arena *arena;
+    tilec_device *device;
+    TuneSource source;
+    Timed timed;      // launches a candidate
+    double budget;    // seconds for measuring
+    bool interrupts;  // Ctrl-C ends the search
+    // Called with a line about what is done now, by several threads; NULL: not called.
+    void (*say)(void *user, const char *text);
+    void *say_user;
+    // of tune_space
     const FrontTune **names;
     size_t name_count;
     TuneCandidate *candidates;
     size_t count;
-    double budget;  // seconds for measuring
-    Progress *progress;
+    // of tune_search
     OsMutex *lock;        // protects the arena
     _Atomic size_t next;  // to compile
     OsInterrupt interrupt;
@@ -62,6 +79,18 @@ typedef struct TuneSearch {
     unsigned rounds;
     double seconds;  // that measuring took
 } TuneSearch;
+
+enum { TUNE_CANDIDATES_MAX = 4096 };
+
+// Fills in the names and candidates for what the specialisation leaves open: consts, and on GPUs
+// options. False: there are more than TUNE_CANDIDATES_MAX. Without anything to choose there are no
+// names and one candidate.
+bool tune_space(TuneSearch *s, FrontFile *file, const FrontKernel *kernel, const FrontSpec *spec);
+// The specialisation in the form of the public API, with its math; there is room for one entry
+// more.
+tilec_spec tune_given(Arena *arena, const FrontKernel *kernel, const FrontSpec *spec);
+// The candidate's row has the consts that it chose.
+void tune_consts(Arena *arena, const TuneSearch *s, const TuneCandidate *c, TuneRow *row);
 
 #define TUNE_SAME 0.01
 

@@ -1,6 +1,6 @@
 // The table of `tilec tune`: reading, good and bad; keys; which consts a launch then takes.
 #define _GNU_SOURCE  // setenv
-#include "compile/report/tuner.h"
+#include "compile/tune/table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

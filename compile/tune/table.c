@@ -1,9 +1,10 @@
-#include "compile/report/tuner.h"
+#include "compile/tune/table.h"
 
 #include <string.h>
 
 #include "base/hash.h"
 #include "base/os/os.h"
+#include "base/os/os_folder.h"
 
 enum { FILE_MAX = 1 << 20, SOURCE_DIGITS = 16 };
 
@@ -32,6 +33,48 @@ Str tune_path(Arena *arena) {
     else if (home && home[0])
         strbuf_printf(&path, "%s/.config/tilec/tune.txt", home);
     return strbuf_str(&path);
+}
+
+// ---- Keeping ----
+
+const char *tune_fault(Arena *arena, const TuneTable *table) {
+    if (!table->problems.count) return NULL;
+    const TuneProblem *p = &table->problems.data[0];
+    return p->line ? arena_printf(arena, "line %u: %s", p->line, p->text) : p->text;
+}
+
+static void make_folder(Arena *arena, const char *path) {
+    const char *slash = strrchr(path, '/');
+    OsError error;
+    if (!slash || slash == path) return;
+    const char *folder = arena_text(arena, path, (size_t)(slash - path));
+    os_folder_close(os_folder_open(arena, folder, true, &error));
+}
+
+// The table is read again, because another process may have written it.
+static TuneKept put_row(Arena *arena, const char *path, const TuneRow *row) {
+    OsError error = {0};
+    TuneTable *table = tune_read(arena, str(path));
+    TuneKept kept = {.fault = tune_fault(arena, table)};
+    if (kept.fault) return kept;
+    tune_put(arena, table, row);
+    StrBuf text = strbuf(arena);
+    tune_print(table, &text);
+    if (!os_write_file(arena, path, strbuf_str(&text), &error))
+        kept.error = arena_printf(arena, "%s", error.text);
+    return kept;
+}
+
+TuneKept tune_keep(Arena *arena, Str where, bool user, const TuneRow *row) {
+    // seconds; after that we go on even if another process still holds the folder
+    enum { PATIENCE = 10 };
+    const char *path = arena_text(arena, where.text, where.size);
+    if (user) make_folder(arena, path);
+    OsLock lock;
+    os_lock_beside(arena, path, PATIENCE, &lock);
+    TuneKept kept = put_row(arena, path, row);
+    os_unlock_beside(&lock);
+    return kept;
 }
 
 // ---- Keys ----

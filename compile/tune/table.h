@@ -5,8 +5,8 @@
 //
 //     TuneTable *t = tune_read(arena, tune_path(arena));
 //     TuneRow key = tune_key(arena, kernel, target);    // a row without types, shape and consts
-#ifndef TILEC_COMPILE_REPORT_TUNER_H
-#define TILEC_COMPILE_REPORT_TUNER_H
+#ifndef TILEC_COMPILE_TUNE_TABLE_H
+#define TILEC_COMPILE_TUNE_TABLE_H
 
 #include "compile/pipeline/compile.h"
 #include "runtime/tune.h"
@@ -16,6 +16,17 @@
 Str tune_path(Arena *arena);
 // A missing file is an empty table.
 TuneTable *tune_read(Arena *arena, Str path);
+
+// The reason why a file is not overwritten: it is not a table, or has lines that would be lost.
+// NULL: there is none.
+const char *tune_fault(Arena *arena, const TuneTable *table);
+// Puts a row into the table of a file. Another process that keeps a row at the same time waits; its
+// row is preserved. `user`: the file is the user's table, whose folder is made.
+typedef struct TuneKept {
+    const char *fault;  // the file is left as it is, for this reason
+    const char *error;  // it cannot be written
+} TuneKept;
+TuneKept tune_keep(Arena *arena, Str path, bool user, const TuneRow *row);
 
 // The key of a kernel: name, source and target. The caller adds types and shape.
 TuneRow tune_key(Arena *arena, const FrontKernel *kernel, Str target);

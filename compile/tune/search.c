@@ -1,12 +1,14 @@
-#include "tools/tune_search.h"
+#include "compile/tune/search.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/os/os.h"
 #include "base/os/os_thread.h"
+#include "compile/device/sim_device.h"
 #include "compile/jit/compiler.h"
 
 enum {
@@ -36,37 +38,112 @@ const char *tune_end_name(TuneEnd end) {
     return "counted";
 }
 
+__attribute__((format(printf, 2, 3))) static void say(const TuneSearch *s, const char *format,
+                                                      ...) {
+    char text[300];
+    va_list args;
+    if (!s->say) return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    s->say(s->say_user, text);
+}
+
+// ---- The space ----
+
+// Only GPUs have warps and asynchronous copies.
+static bool is_tried(const TuneSearch *s, const FrontSpec *spec, Symbol name) {
+    CodeTarget target;
+    bool gpu = compiler_target_of(s->device, &target) && code_target_is_gpu(target);
+    return !frontend_spec_find(spec, name) && (gpu || !frontend_is_option(name));
+}
+
+// The i-th candidate. The last name varies fastest, so that the first candidate is the one without
+// tuning.
+static void fill_candidate(const TuneSearch *s, size_t index) {
+    TuneCandidate *c = &s->candidates[index];
+    c->values = arena_new(s->arena, int64_t, s->name_count);
+    for (size_t k = s->name_count; k-- > 0;) {
+        c->values[k] = s->names[k]->values[index % s->names[k]->count];
+        index /= s->names[k]->count;
+    }
+}
+
+bool tune_space(TuneSearch *s, FrontFile *file, const FrontKernel *kernel, const FrontSpec *spec) {
+    const FrontTune *space;
+    size_t n = frontend_tune_space(file, kernel, spec->target, &space);
+    s->count = 1;
+    s->names = arena_new(s->arena, const FrontTune *, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        if (!is_tried(s, spec, space[i].name)) continue;
+        if (s->count * space[i].count > TUNE_CANDIDATES_MAX) return false;
+        s->names[s->name_count++] = &space[i];
+        s->count *= space[i].count;
+    }
+    s->candidates = arena_array(s->arena, sizeof *s->candidates, s->count);
+    for (size_t i = 0; i < s->count; i++) fill_candidate(s, i);
+    return true;
+}
+
+static bool is_param(const FrontKernel *kernel, Symbol name) {
+    for (const FrontParam *p = kernel->params; p; p = p->next)
+        if (p->name == name) return true;
+    return false;
+}
+
+tilec_spec tune_given(Arena *arena, const FrontKernel *kernel, const FrontSpec *spec) {
+    tilec_spec_entry *e = arena_new(arena, tilec_spec_entry, spec->bindings.count + 3);
+    size_t n = 0;
+    for (size_t i = 0; i < spec->bindings.count; i++) {
+        const IrBinding *b = &spec->bindings.data[i];
+        tilec_spec_kind kind = b->is_type                  ? TILEC_SPEC_TYPE
+                               : is_param(kernel, b->name) ? TILEC_SPEC_CONST
+                                                           : TILEC_SPEC_OPTION;
+        e[n++] = (tilec_spec_entry){kind, b->name, (tilec_dtype)b->type, b->value};
+    }
+    if (spec->math & IR_MATH_CONTRACT)
+        e[n++] = (tilec_spec_entry){TILEC_SPEC_OPTION, "math.contract", 0, 1};
+    if (spec->math & IR_MATH_APPROX)
+        e[n++] = (tilec_spec_entry){TILEC_SPEC_OPTION, "math.approx", 0, 1};
+    return (tilec_spec){n, e};
+}
+
+void tune_consts(Arena *arena, const TuneSearch *s, const TuneCandidate *c, TuneRow *row) {
+    for (size_t k = 0; k < s->name_count; k++) {
+        TuneSetting value = {str(s->names[k]->name), c->values[k]};
+        vec_push(arena, &row->consts, value);
+    }
+}
+
 // ---- Compiling, by several threads ----
 
 static void first_line(TuneSearch *s, TuneCandidate *c) {
-    const char *text = tilec_last_error(s->run->context), *end = strchr(text, '\n');
+    const char *text = tilec_last_error(s->device->context), *end = strchr(text, '\n');
     os_mutex_lock(s->lock);
-    c->failure = arena_text(s->run->cli->arena, text, end ? (size_t)(end - text) : strlen(text));
+    c->failure = arena_text(s->arena, text, end ? (size_t)(end - text) : strlen(text));
     os_mutex_unlock(s->lock);
     c->active = false;
 }
 
-// The state that all candidates share, and a thread's own copy of the settings.
+// The state that all candidates share, and a thread's own room for a specialisation.
 typedef struct TuneWorker {
     TuneSearch *search;
     tilec_spec_entry *all;
-    tilec_spec given;
-    const char *path;
-    Str text;
 } TuneWorker;
 
 static void compile_one(const TuneWorker *w, TuneCandidate *c) {
     TuneSearch *s = w->search;
+    const TuneSource *from = &s->source;
     tilec_spec_entry *all = w->all;
-    tilec_spec spec = {w->given.count + s->name_count, all};
-    if (w->given.count) memcpy(all, w->given.entries, w->given.count * sizeof *all);
+    tilec_spec spec = {from->given.count + s->name_count, all};
+    if (from->given.count) memcpy(all, from->given.entries, from->given.count * sizeof *all);
     for (size_t k = 0; k < s->name_count; k++) {
         Symbol name = s->names[k]->name;
         tilec_spec_kind kind = frontend_is_option(name) ? TILEC_SPEC_OPTION : TILEC_SPEC_CONST;
-        all[w->given.count + k] = (tilec_spec_entry){kind, name, 0, c->values[k]};
+        all[from->given.count + k] = (tilec_spec_entry){kind, name, 0, c->values[k]};
     }
-    if (tilec_kernel_from_source(s->run->context, s->run->device, w->path, w->text.text,
-                                 w->text.size, s->run->kernel->name, &spec, &c->kernel))
+    if (tilec_kernel_from_source(s->device->context, s->device, from->path, from->text.text,
+                                 from->text.size, from->kernel, &spec, &c->kernel))
         first_line(s, c);
 }
 
@@ -76,21 +153,18 @@ static void compile_some(void *argument) {
     for (;;) {
         size_t i = atomic_fetch_add(&s->next, 1);
         if (i >= s->count) return;
-        progress_say(s->progress, "compiling %zu of %zu", i + 1, s->count);
+        say(s, "compiling %zu of %zu", i + 1, s->count);
         compile_one(w, &s->candidates[i]);
     }
 }
 
 static void compile_all(TuneSearch *s) {
     OsThread *threads[THREADS_MAX] = {0};
-    TuneWorker workers[THREADS_MAX], w = {.search = s, .given = run_spec(s->run)};
-    w.text = run_source(s->run, &w.path);
+    TuneWorker workers[THREADS_MAX];
     unsigned n = os_cpu_count() < THREADS_MAX ? os_cpu_count() : THREADS_MAX;
-    for (unsigned i = 0; i < n; i++) {
-        workers[i] = w;
-        workers[i].all =
-            arena_new(s->run->cli->arena, tilec_spec_entry, w.given.count + s->name_count);
-    }
+    for (unsigned i = 0; i < n; i++)
+        workers[i] = (TuneWorker){
+            s, arena_new(s->arena, tilec_spec_entry, s->source.given.count + s->name_count)};
     for (unsigned i = 1; i < n && i < s->count; i++)
         threads[i] = os_thread_start("tilec-tune", compile_some, &workers[i]);
     compile_some(&workers[0]);
@@ -104,7 +178,7 @@ static double since(uint64_t begin) { return (double)(os_time_ns() - begin) * 1e
 
 // Is it time to stop? `fewest`: the budget counts only once there is something to compare.
 static bool is_over(TuneSearch *s, uint64_t begin, bool fewest) {
-    if (os_interrupt_came(&s->interrupt)) {
+    if (s->interrupts && os_interrupt_came(&s->interrupt)) {
         s->end = TUNE_INTERRUPTED;
         return true;
     }
@@ -206,7 +280,7 @@ static void make_room(const TuneSearch *s, TuneCandidate *c) {
     enum { FIRST = 16 };
     if (s->rounds < c->room) return;
     unsigned room = c->room ? 2 * c->room : FIRST;
-    double *times = arena_new(s->run->cli->arena, double, room);
+    double *times = arena_new(s->arena, double, room);
     if (c->room) memcpy(times, c->times, c->room * sizeof *times);
     c->times = times;
     c->room = room;
@@ -221,7 +295,7 @@ static bool play_round(TuneSearch *s, uint64_t begin) {
         if (!c->active) continue;
         if (is_over(s, begin, few)) return false;
         make_room(s, c);
-        if (measure_steady(s->run, c->kernel, c->repeats, &c->times[s->rounds])) first_line(s, c);
+        if (timing_steady(&s->timed, c->kernel, c->repeats, &c->times[s->rounds])) first_line(s, c);
     }
     s->rounds++;
     for (size_t i = 0; i < s->count; i++)
@@ -233,8 +307,8 @@ static void say_round(const TuneSearch *s, uint64_t begin) {
     size_t active = 0;
     for (size_t i = 0; i < s->count; i++) active += s->candidates[i].active;
     double left = s->budget - since(begin);
-    progress_say(s->progress, "measuring, round %u: %zu of %zu left, at most %.0f s more",
-                 s->rounds + 1, active, s->count, left > 0 ? left : 0);
+    say(s, "measuring, round %u: %zu of %zu left, at most %.0f s more", s->rounds + 1, active,
+        s->count, left > 0 ? left : 0);
 }
 
 // After a round: who leaves? True: the search has its answer. Other work of the machine comes and
@@ -278,9 +352,9 @@ static void calibrate_all(TuneSearch *s, uint64_t begin) {
             return;
         }
         tune_candidate_text(s, c, text, sizeof text);
-        progress_say(s->progress, "trying %zu of %zu: %s", i + 1, s->count, text);
+        say(s, "trying %zu of %zu: %s", i + 1, s->count, text);
         c->active = true;
-        if (measure_calibrate(s->run, c->kernel, &c->repeats, &c->seconds)) first_line(s, c);
+        if (timing_calibrate(&s->timed, c->kernel, &c->repeats, &c->seconds)) first_line(s, c);
     }
 }
 
@@ -333,10 +407,10 @@ static TuneCandidate *count_all(TuneSearch *s, uint64_t begin) {
             leave_out(s, i);
             break;
         }
-        progress_say(s->progress, "counting %zu of %zu", i + 1, s->count);
-        sim_device_tally(s->run->device, &tally);
-        tilec_status failed = run_launch(s->run, c->kernel);
-        sim_device_tally(s->run->device, NULL);
+        say(s, "counting %zu of %zu", i + 1, s->count);
+        sim_device_tally(s->device, &tally);
+        tilec_status failed = s->timed.launch(s->timed.user, c->kernel);
+        sim_device_tally(s->device, NULL);
         if (failed) first_line(s, c);
         c->cost = cost_of(&tally);
         if (!failed && (!best || c->cost < best->cost)) best = c;
@@ -349,12 +423,12 @@ static TuneCandidate *count_all(TuneSearch *s, uint64_t begin) {
 // ---- All of it ----
 
 TuneCandidate *tune_search(TuneSearch *s) {
-    s->progress = progress_begin(s->run->cli, "compiling %zu candidates", s->count);
+    s->lock = os_mutex_create_long();
     compile_all(s);
-    os_interrupt_begin(&s->interrupt);
+    if (s->interrupts) os_interrupt_begin(&s->interrupt);
     uint64_t begin = os_time_ns();
     TuneCandidate *best;
-    if (s->run->device->api->simulated) {
+    if (s->device->api->simulated) {
         best = count_all(s, begin);
     } else {
         calibrate_all(s, begin);
@@ -365,8 +439,8 @@ TuneCandidate *tune_search(TuneSearch *s) {
             best = first_guess(s);
     }
     s->seconds = since(begin);
-    os_interrupt_end(&s->interrupt);
-    progress_end(s->progress);
+    if (s->interrupts) os_interrupt_end(&s->interrupt);
+    os_mutex_destroy(s->lock);
     return best;
 }
 
