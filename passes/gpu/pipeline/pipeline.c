@@ -700,6 +700,8 @@ bool pass_gpu_pipeline(IrFunc *f, PassContext *context) {
     if (!is_for_it(f)) return false;
     Ops loops = {0};
     loops_in(ir_body(f), context->scratch, &loops);
+    // The loop over tiles is the outermost, and so the last one. It is changed with one within it.
+    if (context->facts & FACT_PERSISTENT && loops.count) loops.count--;
     // Facts about the function hold until a loop is changed; those found about one loop are dropped
     // after it.
     ArenaMark before = arena_mark(context->scratch), known_by = before;
@@ -711,8 +713,6 @@ bool pass_gpu_pipeline(IrFunc *f, PassContext *context) {
         if (stale) facts = facts_of(f, context, changed);
         if (stale) known_by = arena_mark(context->scratch);
         stale = false;
-        bool is_tiles = context->facts & FACT_PERSISTENT && loop->block == ir_body(f);
-        if (is_tiles) continue;
         uint32_t known = f->op_count;
         PipelinePlan plan = pipeline_plan(f, context, &facts, loop);
         if (!plan.feeds.count) continue;

@@ -6,6 +6,7 @@
 // the accesses that are open at their end, until no barrier is added. Two accesses of the same
 // elements in the same layout stay within each thread; in different iterations of a loop they do so
 // if iterations touch the same elements, or different ones (passes/iterations.h).
+#include "base/facts.h"
 #include "passes/alias.h"
 #include "passes/gpu/gpu.h"
 #include "passes/iterations.h"
@@ -97,10 +98,20 @@ static void add_turn(Fences *f, Pending *pending, const Pending *end, const IrOp
 
 static void walk(Fences *f, IrBlock *block, Pending *pending);
 
+// The tiles that a program computes one after the other are positions of the kernel's grid, between
+// which nothing is ordered.
+static bool is_over_tiles(const Fences *f, const IrOp *loop) {
+    return f->facts & FACT_PERSISTENT && loop->block == ir_body(f->func);
+}
+
 // A walk of an enclosing loop comes here again with at least the same accesses. It begins with
 // those that were found then; otherwise the time would double with each loop of a nest. A barrier
 // since then may have ended some of them.
 static void walk_loop(Fences *f, IrOp *op, Pending *pending) {
+    if (is_over_tiles(f, op)) {
+        walk(f, op->regions[0], pending);
+        return;
+    }
     Left *left = &f->left[op->id];
     bool again = true;
     if (left->barriers == f->barriers) add_all(f, pending, &left->turns);
