@@ -404,7 +404,7 @@ bool address_operand(Decoder *d, const PtxOperand *o, SimAccessOp *op) {
 // ---- Statements ----
 
 void add_fixup(Decoder *d, Str label, Span span, bool is_switch, uint32_t slot) {
-    Fixup f = {(uint32_t)d->code.count, label, span, is_switch, slot, d->frame};
+    Fixup f = {(uint32_t)d->code.count, label, span, is_switch, slot, d->frame->labels};
     vec_push(d->arena, &d->fixups, f);
 }
 
@@ -490,11 +490,25 @@ static bool decode_instr(Decoder *d, const PtxStatement *s) {
 }
 
 static bool decode_label(Decoder *d, const PtxStatement *s) {
-    uint64_t *at = map_at(d->arena, &d->frame->labels, name_key(d, s->name));
+    uint64_t *at = map_at(d->arena, &d->frame->labels->at, name_key(d, s->name));
     if (*at)
         return decode_fail(d, s->span, DIAG_DUPLICATE_NAME, "label '%.*s' is defined twice",
                            STR_ARG(s->name));
     *at = d->code.count + 1;
+    return true;
+}
+
+static PtxLabels *labels_in(Decoder *d, PtxLabels *around) {
+    PtxLabels *labels = arena_new(d->arena, PtxLabels, 1);
+    *labels = (PtxLabels){.around = around};
+    return labels;
+}
+
+static bool open_scope(Decoder *d, const PtxStatement *s) {
+    if (d->scope_count == SCOPES_MAX)
+        return decode_fail(d, s->span, DIAG_TOO_DEEP, "braces are nested too deep");
+    d->scopes[d->scope_count++] = (Scope){0};
+    d->frame->labels = labels_in(d, d->frame->labels);
     return true;
 }
 
@@ -503,12 +517,11 @@ static bool decode_statement(Decoder *d, const PtxStatement *s) {
     case PTX_INSTR: return decode_instr(d, s);
     case PTX_LABEL: return decode_label(d, s);
     case PTX_DECLARE: d->statement = s; return declare(d, s->variable);
-    case PTX_OPEN:
-        if (d->scope_count == SCOPES_MAX)
-            return decode_fail(d, s->span, DIAG_TOO_DEEP, "braces are nested too deep");
-        d->scopes[d->scope_count++] = (Scope){0};
+    case PTX_OPEN: return open_scope(d, s);
+    case PTX_CLOSE:
+        d->scope_count--;
+        if (d->frame->labels->around) d->frame->labels = d->frame->labels->around;
         return true;
-    case PTX_CLOSE: d->scope_count--; return true;
     case PTX_TARGETS: return true;  // collected before
     }
     return true;
@@ -578,13 +591,16 @@ bool inline_call(Decoder *d, const PtxFunction *f, const PtxOperand *results,
     const PtxStatement *call = d->statement;
     uint32_t next = d->next_operand, taken = d->taken, modifiers = d->modifier_count;
     PtxFrame *frame = arena_new(d->arena, PtxFrame, 1);
-    *frame = (PtxFrame){.function = f, .caller = d->frame, .first_scope = d->scope_count};
+    *frame = (PtxFrame){.function = f,
+                        .labels = labels_in(d, NULL),
+                        .caller = d->frame,
+                        .first_scope = d->scope_count};
     size_t scopes = d->scope_count;
     d->scopes[d->scope_count++] = scope;
     d->frame = frame, d->calls++;
     bool good = decode_body(d, f);
     // The target of its returns.
-    map_put(d->arena, &frame->labels, name_key(d, STR("")), d->code.count + 1);
+    map_put(d->arena, &frame->labels->at, name_key(d, STR("")), d->code.count + 1);
     d->frame = frame->caller, d->calls--;
     d->scope_count = scopes;
     TRY(begin_instr(d, call));
@@ -594,11 +610,18 @@ bool inline_call(Decoder *d, const PtxFunction *f, const PtxOperand *results,
 
 // ---- Kernels ----
 
+static const uint64_t *find_label(Decoder *d, const Fixup *f) {
+    const uint64_t *at = NULL;
+    for (const PtxLabels *in = f->labels; in && !at; in = in->around)
+        at = map_find(&in->at, name_key(d, f->label));
+    return at;
+}
+
 static bool resolve(Decoder *d) {
     bool good = true;
     for (size_t n = 0; n < d->fixups.count; n++) {
         const Fixup *f = &d->fixups.data[n];
-        const uint64_t *at = map_find(&f->frame->labels, name_key(d, f->label));
+        const uint64_t *at = find_label(d, f);
         if (!at) {
             good = decode_fail(d, f->span, DIAG_UNKNOWN_NAME, "label '%.*s' is not defined",
                                STR_ARG(f->label));
@@ -673,7 +696,7 @@ const SimKernel *ptx_decode(Decoder *d, const PtxFunction *f, SimKernel *k) {
     memcpy(k->cluster, f->cluster, sizeof k->cluster);
     for (int n = 0; n < 3 && k->cluster[0]; n++) k->cluster[n] += !k->cluster[n];
     k->maxnreg = f->maxnreg;
-    PtxFrame frame = {.function = f};
+    PtxFrame frame = {.function = f, .labels = labels_in(d, NULL)};
     d->frame = &frame;
     d->scope_count = 1;
     d->scopes[0] = (Scope){0};

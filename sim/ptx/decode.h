@@ -50,10 +50,16 @@ typedef struct Scope {
     Map names;  // hash of the name to PtxSymbol *
 } Scope;
 
+// Labels are known in their braces, and in those within them.
+typedef struct PtxLabels {
+    Map at;  // name to pc + 1
+    struct PtxLabels *around;
+} PtxLabels;
+
 // The body of a function while it is inlined.
 typedef struct PtxFrame {
     const PtxFunction *function;
-    Map labels;  // name to pc + 1
+    PtxLabels *labels;  // of the current braces
     struct PtxFrame *caller;
     size_t first_scope;
 } PtxFrame;
@@ -64,7 +70,7 @@ typedef struct Fixup {
     Span span;
     bool is_switch;
     uint32_t slot;
-    PtxFrame *frame;
+    PtxLabels *labels;
 } Fixup;
 
 typedef struct Decoder {

@@ -31,6 +31,7 @@ static void test_refused(void **state) {
     refused("add.u32 %r0, %r1, %zz;", "'%zz' is not declared");
     refused("bra NOWHERE;", "label 'NOWHERE' is not defined");
     refused("A:\nA:", "defined twice");
+    refused("{ A: }\nbra A;", "label 'A' is not defined");
     refused("@%r1 add.u32 %r0, %r1, %r2;", "is not a predicate");
     refused("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%r0,%r1}, {%r2}, {%r3}, {%r4,%r5};",
             "is not supported");

@@ -299,6 +299,25 @@ static void test_switch(void **state) {
     }
 }
 
+// A label belongs to its braces, and hides one of the same name around them.
+static void test_labels(void **state) {
+    (void)state;
+    uint32_t out[32][4];
+    run_body(
+        "mov.u32 %r0, 0; mov.u32 %r1, 0; mov.u32 %r2, 0; mov.u32 %r3, 0;"
+        "{ A: add.u32 %r0, %r0, 1; setp.lt.u32 %p0, %r0, 3; @%p0 bra A; }\n"
+        "{ A: add.u32 %r1, %r1, 1; setp.lt.u32 %p0, %r1, 5; @%p0 bra A; }\n"
+        "A: add.u32 %r2, %r2, 1; { setp.ge.u32 %p0, %r2, 7; @%p0 bra E;\n"
+        "{ bra A; add.u32 %r3, %r3, 1;\nA: }\n bra B; }\nB: bra A;\nE:" STORE4,
+        32, NULL, 0, out, 0);
+    for (int l = 0; l < 32; l++) {
+        assert_int_equal(out[l][0], 3);
+        assert_int_equal(out[l][1], 5);
+        assert_int_equal(out[l][2], 7);
+        assert_int_equal(out[l][3], 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shfl),           cmocka_unit_test(test_votes),
@@ -306,6 +325,6 @@ int main(void) {
         cmocka_unit_test(test_named_barriers), cmocka_unit_test(test_barrier_reduction),
         cmocka_unit_test(test_mbarriers),      cmocka_unit_test(test_copies),
         cmocka_unit_test(test_atomics),        cmocka_unit_test(test_print),
-        cmocka_unit_test(test_switch)};
+        cmocka_unit_test(test_switch),         cmocka_unit_test(test_labels)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
