@@ -473,7 +473,9 @@ static bool is_apart(const IrOp *op, const IrOp *load) {
 }
 
 static bool writes_in(const PipelinePlanner *p, const IrOp *op, const IrOp *load) {
-    if (ir_op_info(op->code)->effect == IR_EFFECT_WRITE && !is_apart(op, load) &&
+    // The ring of another loop has memory of its own.
+    bool ring = op->code == IR_GPU_COPY || op->code == IR_GPU_TMA_LOAD;
+    if (ir_op_info(op->code)->effect == IR_EFFECT_WRITE && !ring && !is_apart(op, load) &&
         alias_conflict(p->func, p->facts->facts, op, load))
         return true;
     for (uint32_t r = 0; r < op->region_count; r++)
