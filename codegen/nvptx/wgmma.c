@@ -5,8 +5,9 @@
 // wait, which defines them once more. The verifier has checked that nothing else uses them.
 //
 // LLVM copies an operand that stays in its register before the assembly when it needs the result
-// elsewhere. Before a wait that would read sums in flight. So where LLVM may need copies, the wait
-// copies the sums itself, after it has waited, and ptxas removes the copies that it can.
+// elsewhere. Before a wait that would read sums in flight. So where LLVM may need copies, the sums
+// are copied after the wait, which nothing else uses, by assembly of their own. LLVM then has no
+// reason to copy what the wait takes. ptxas removes the copies that it can.
 #include <stdio.h>
 #include <string.h>
 
@@ -36,7 +37,6 @@ static Assembly *begin(Gen *g) {
     return a;
 }
 
-// "=&": the register is none of the operands'.
 static void add_result(Assembly *a, LLVMTypeRef type, const char *how, char constraint) {
     CHECK(a->result_count < MOST_SUMS, "more than %d sums", MOST_SUMS);
     ADD(a, constraints, "%s%s%c", a->constraints_size ? "," : "", how, constraint);
@@ -257,24 +257,27 @@ static bool moves(const IrOp *wait) {
     return false;
 }
 
+// One assembly for each sum: results of one may be in registers of another's operands.
+static void copy_sums(Gen *g, Dtype elem, uint32_t count, LLVMValueRef *sums) {
+    static const char text[] = "mov.b32 $0, $1;";
+    const char *how = sum_constraint(elem) == 'r' ? "=r,r,~{memory}" : "=f,f,~{memory}";
+    LLVMTypeRef type = sum_type(g, elem), function = LLVMFunctionType(type, &type, 1, false);
+    LLVMValueRef code = LLVMGetInlineAsm(function, text, sizeof text - 1, how, strlen(how), true,
+                                         false, LLVMInlineAsmDialectATT, false);
+    for (uint32_t i = 0; i < count; i++)
+        sums[i] = LLVMBuildCall2(g->b, function, code, &sums[i], 1, "");
+}
+
 void nvptx_wgmma_wait(Gen *g, const IrOp *op) {
     const IrValue *x = ir_operand(op, 0);
-    LLVMValueRef *sums = gen_parts(g, x);
+    LLVMValueRef *sums = gen_parts(g, x), *results = gen_define_parts(g, op);
     Assembly *s = begin(g);
     int ahead = (int)ir_attr_int(op, IR_ATTR_COUNT);
-    bool copied = !ahead && moves(op);
     uint32_t count = x->type->count;
-    const char constraint[2] = {sum_constraint(x->type->elem)};
     ADD(s, text, "wgmma.wait_group.sync.aligned %d;", ahead);
     for (uint32_t i = 0; i < count; i++)
-        add_result(s, sum_type(g, x->type->elem), copied ? "=&" : "=", constraint[0]);
-    for (uint32_t i = 0; i < count; i++) {
-        if (!copied) {
-            add_tied(s, sums[i], i);
-            continue;
-        }
-        ADD(s, text, " mov.b32 $%u, $%u;", i, count + i);
-        add_operand(s, sums[i], constraint);
-    }
-    end(g, s, gen_define_parts(g, op));
+        add_result(s, sum_type(g, x->type->elem), "=", sum_constraint(x->type->elem));
+    for (uint32_t i = 0; i < count; i++) add_tied(s, sums[i], i);
+    end(g, s, results);
+    if (!ahead && moves(op)) copy_sums(g, x->type->elem, count, results);
 }
