@@ -42,13 +42,16 @@ static Tir *load(const char *name, int warps, int stages) {
     return t;
 }
 
-static void lower(Tir *t, const char *passes) {
+enum { BY_THREADS = 0, BY_MAPS = 3 };  // the views that maps may copy: %a and %b
+
+static void lower(Tir *t, const char *passes, uint64_t mapped) {
     GpuTarget gpu;
     assert_true(gpu_target_parse(STR("sm_90a"), &gpu));
     Machine m = machine_of_gpu(gpu);
     size_t count;
     const PassStep *steps = passes_parse(t->arena, str(passes), &count, t->diags);
-    PassOptions options = {.verify = true, .machine = &m, .facts = FACT_WIDE | FACT_DISJOINT};
+    PassOptions options = {
+        .verify = true, .machine = &m, .facts = FACT_WIDE | FACT_DISJOINT, .mapped = mapped};
     if (!passes_run(t->module, steps, count, &options, t->diags)) fail_msg("%s", tir_text(t));
 }
 
@@ -65,7 +68,7 @@ static void run(Tir *t, const char *name, Arrays *x, int64_t depth) {
     ir_interp_destroy(interp);
 }
 
-static void agree(const char *name, int warps, int stages) {
+static void agree(const char *name, int warps, int stages, uint64_t mapped) {
     static const int64_t depths[] = {0, STEP, 2 * STEP, 3 * STEP, 4 * STEP, 5 * STEP, DEPTH_MAX};
     static const char *const levels[] = {"tile,gpu_layout,gpu_pipeline,gpu_stage_factors",
                                          "tile,gpu"};
@@ -80,7 +83,7 @@ static void agree(const char *name, int warps, int stages) {
         tir_free(plain);
         for (int level = 0; level < 2; level++) {
             Tir *t = load(name, warps, stages);
-            lower(t, levels[level]);
+            lower(t, levels[level], mapped);
             run(t, name, &x[1], depths[d]);
             tir_free(t);
             if (memcmp(x[0].c, x[1].c, sizeof x[0].c) != 0)
@@ -94,16 +97,21 @@ static void agree(const char *name, int warps, int stages) {
 // ---- what is in flight --------------------------------------------------------------------------
 
 typedef struct Count {
-    uint32_t products, from_registers, waits, copies, stores;
+    uint32_t products, from_registers, waits, copies, loads, stores, fences;
     int64_t ahead;     // the most groups that a wait lets run
     bool copies_late;  // copies begin after the first product
+    bool free_late;    // by maps: a barrier is between the product and the copies
 } Count;
 
 static void count_ops(const IrBlock *block, Count *c) {
     for (const IrOp *op = block->first; op; op = op->next) {
         c->products += op->code == IR_THREAD_WGMMA;
         c->from_registers += op->code == IR_THREAD_WGMMA && ir_operand(op, 0)->type->kind != IR_PTR;
-        c->copies_late |= op->code == IR_THREAD_COPY && c->products > 0;
+        bool copies = op->code == IR_THREAD_COPY || op->code == IR_THREAD_TMA_LOAD;
+        c->copies_late |= copies && c->products > 0;
+        c->free_late |= op->code == IR_THREAD_BARRIER && c->products > 0 && !c->loads;
+        c->loads += op->code == IR_THREAD_TMA_LOAD;
+        c->fences += op->code == IR_THREAD_BARRIER && ir_attr_int(op, IR_ATTR_ASYNC);
         c->copies += op->code == IR_THREAD_COPY;
         c->stores += op->code == IR_THREAD_STORE;
         c->waits += op->code == IR_THREAD_WGMMA_WAIT;
@@ -113,10 +121,10 @@ static void count_ops(const IrBlock *block, Count *c) {
     }
 }
 
-static Count loop_of(const char *name, int stages) {
+static Count loop_of(const char *name, int stages, uint64_t mapped) {
     Tir *t = load(name, 4, stages);
     Count c = {0};
-    lower(t, "tile,gpu");
+    lower(t, "tile,gpu", mapped);
     const IrOp *op = ir_body(kernel(t, name))->first;
     for (; op; op = op->next)
         if (op->code == IR_FOR) count_ops(op->regions[0], &c);
@@ -124,15 +132,16 @@ static Count loop_of(const char *name, int stages) {
     return c;
 }
 
-// With four stages and more, and only for sums that nothing else uses.
+// With four stages and more, or three if maps copy, and only for sums that nothing else uses.
 static void a_product_runs_into_the_next_step(void **state) {
     (void)state;
     static const char *const names[] = {"product", "turned", "halved", "computed", "chained"};
     for (int i = 0; i < 5; i++)
         for (int stages = 2; stages <= 5; stages++) {
-            Count c = loop_of(names[i], stages);
+            Count c = loop_of(names[i], stages, BY_THREADS);
             assert_int_equal(c.ahead, i < 2 && stages >= 4);
             assert_int_equal(c.waits, i == 4 ? 2 : 1);
+            assert_int_equal(loop_of(names[i], stages, BY_MAPS).ahead, i < 2 && stages >= 3);
         }
 }
 
@@ -140,21 +149,40 @@ static void copies_begin_behind_the_product(void **state) {
     (void)state;
     static const char *const names[] = {"product", "turned", "halved", "chained"};
     for (int i = 0; i < 4; i++) {
-        Count c = loop_of(names[i], 3);
+        Count c = loop_of(names[i], 3, BY_THREADS);
         assert_true(c.copies > 0 && c.copies_late);
         assert_int_equal(c.stores, 0);
+        assert_int_equal(c.loads, 0);
+        c = loop_of(names[i], 3, BY_MAPS);
+        assert_true(c.loads > 0 && c.copies_late);
+        assert_int_equal(c.copies, 0);
     }
 }
 
 static void computed_factors(void **state) {
     (void)state;
-    Count c = loop_of("computed", 3);
+    Count c = loop_of("computed", 3, BY_THREADS);
     assert_int_equal(c.products, 1);
     assert_int_equal(c.from_registers, 1);
     assert_true(c.stores > 0);
-    c = loop_of("chained", 3);
+    c = loop_of("chained", 3, BY_THREADS);
     assert_int_equal(c.products, 5);  // 4 steps of 64, and one of 16
     assert_int_equal(c.from_registers, 1);
+}
+
+// A slot is free for the next copies once a barrier follows the product that read it. The barrier
+// has no fence: only maps and products reach the slots.
+static void slots_by_maps_need_no_fence(void **state) {
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        for (int stages = 3; stages <= 5; stages++) {
+            Count c = loop_of(i ? "turned" : "product", stages, BY_MAPS);
+            assert_int_equal(c.loads, 2);
+            assert_true(c.free_late);
+            assert_int_equal(c.fences, 0);
+        }
+    assert_true(loop_of("product", 3, BY_THREADS).fences > 0);
+    assert_true(loop_of("computed", 3, BY_MAPS).fences > 0);
 }
 
 // ---- results ------------------------------------------------------------------------------------
@@ -164,7 +192,10 @@ static void results_stay(void **state) {
     static const char *const names[] = {"product", "turned", "halved", "computed", "chained"};
     for (int i = 0; i < 5; i++)
         for (int stages = 0; stages <= 5; stages++)
-            for (int warps = 4; warps <= 8; warps *= 2) agree(names[i], warps, stages);
+            for (int warps = 4; warps <= 8; warps *= 2) {
+                agree(names[i], warps, stages, BY_THREADS);
+                if (warps == 4 && stages > 1) agree(names[i], warps, stages, BY_MAPS);
+            }
 }
 
 int main(void) {
@@ -173,6 +204,7 @@ int main(void) {
         cmocka_unit_test(a_product_runs_into_the_next_step),
         cmocka_unit_test(copies_begin_behind_the_product),
         cmocka_unit_test(computed_factors),
+        cmocka_unit_test(slots_by_maps_need_no_fence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
