@@ -365,6 +365,24 @@ static bool keep_in_registers(PipelinePlanner *p, PipelineFeed *feed, Reason rea
     return true;
 }
 
+static bool map_of(const PipelinePlanner *p, const PipelineFeed *feed, IrMap *map);
+
+// Maps have no need of neighbours that one thread could copy at once: their strides may be any that
+// the launch allows, and their boxes may begin anywhere.
+static bool only_maps_copy(const PipelinePlanner *p, PipelineFeed *feed, Reason reason) {
+    const IrOp *load = feed->load;
+    Layout wanted;
+    IrMap map;
+    if (reason != REASON_PIPELINE_NARROW || p->asserts || !p->context->mapped) return false;
+    for (const IrUse *use = load->results[0].uses; use; use = use->next)
+        if (!pipeline_use(use, &wanted)) return false;
+    if (!memory_of_unit(load->results, &feed->memory) || !map_of(p, feed, &map)) return false;
+    feed->spread = *load->results[0].type->layout;
+    feed->needs_map = true;
+    feed->without = reason;
+    return true;
+}
+
 static void plan_load(PipelinePlanner *p, IrOp *load) {
     PipelineFeed feed = {.load = load};
     if (!spread_is_tile(&load->results[0]))
@@ -376,7 +394,7 @@ static void plan_load(PipelinePlanner *p, IrOp *load) {
         return;
     }
     reason = ring_reason(p, &feed);
-    feed.copied = reason == REASONS;
+    feed.copied = reason == REASONS || only_maps_copy(p, &feed, reason);
     if (!feed.copied && !keep_in_registers(p, &feed, reason)) return;
     vec_push(p->context->scratch, &p->plan->feeds, feed);
 }
@@ -528,6 +546,19 @@ static bool map_of(const PipelinePlanner *p, const PipelineFeed *feed, IrMap *ma
     return !may_be_written(p, load);
 }
 
+// The copies that only maps could make.
+static bool forgo_maps(PipelinePlanner *p) {
+    PipelinePlan *plan = p->plan;
+    bool changed = false;
+    for (size_t i = plan->feeds.count; i-- > 0;) {
+        PipelineFeed *feed = &plan->feeds.data[i];
+        if (!feed->needs_map || !feed->copied) continue;
+        if (!keep_in_registers(p, feed, feed->without)) drop(plan, i);
+        changed = true;
+    }
+    return changed;
+}
+
 // ---- from tile to tile --------------------------------------------------------------------------
 
 static bool is_needed_around(PipelinePlanner *p, const IrValue *v) {
@@ -622,6 +653,7 @@ PipelinePlan pipeline_plan(IrFunc *f, const PassContext *context, const GpuFacts
     plan.tiles = tiles_around(&p);
     settle_stages(&p);
     settle_maps(&p);
+    if (!plan.by_map && forgo_maps(&p)) settle_stages(&p);
     settle_tiles(&p);
     settle_distance(&p);
     return plan;

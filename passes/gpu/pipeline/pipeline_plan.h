@@ -13,12 +13,14 @@
 
 typedef struct PipelineFeed {
     IrOp *load;
-    bool copied;    // else kept in registers
-    uint32_t map;   // of a plan by maps: the function's map that copies it
-    Layout memory;  // of its slots
-    Layout spread;  // of the load that is copied there
-    bool *needed;   // by op id: the load, and the ops of the loop that its address, mask and pad
-                    // need
+    bool copied;     // else kept in registers
+    uint32_t map;    // of a plan by maps: the function's map that copies it
+    bool needs_map;  // threads cannot copy it, for a reason
+    Reason without;  // that reason
+    Layout memory;   // of its slots
+    Layout spread;   // of the load that is copied there
+    bool *needed;    // by op id: the load, and the ops of the loop that its address, mask and pad
+                     // need
 } PipelineFeed;
 
 typedef struct PipelinePlan {
