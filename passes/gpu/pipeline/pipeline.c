@@ -69,7 +69,8 @@ typedef struct Pipeline {
     IrBlock *body;
     IrValue *lo, *hi;
     int64_t step, least_hi;
-    bool writes;  // an op in the body changes memory
+    uint32_t known;  // ops from this number on are newer than the plan
+    bool writes;     // an op in the body changes memory
     Ops advance;
     VEC(IrValue *) more;  // carried values that are new
     IrValue **rings;      // by feed of the copies
@@ -463,18 +464,18 @@ static void use_pipelined(Pipeline *p, const Pipelined *e, IrValue *const *place
 
 // ---- all ----------------------------------------------------------------------------------------
 
-static Ops marked(Pipeline *p, const Pipelined *e, uint32_t known) {
+static Ops marked(Pipeline *p, const Pipelined *e) {
     Ops ops = {0};
     for (const IrOp *op = p->body->first; op; op = op->next) {
         bool wanted = false;
         for (size_t i = 0; i < e->feeds.count; i++)
-            wanted |= op->id < known && e->feeds.data[i]->needed[op->id];
+            wanted |= op->id < p->known && e->feeds.data[i]->needed[op->id];
         if (wanted) vec_push(p->scratch, &ops, op);
     }
     return ops;
 }
 
-static Pipelined early_of(Pipeline *p, bool copies, uint32_t known) {
+static Pipelined early_of(Pipeline *p, bool copies) {
     const PipelinePlan *plan = p->plan;
     Pipelined e = {
         .copies = copies, .slots = plan->stages, .distance = copies ? plan->distance : 1};
@@ -482,7 +483,7 @@ static Pipelined early_of(Pipeline *p, bool copies, uint32_t known) {
         if (plan->feeds.data[i].copied == copies)
             vec_push(p->scratch, &e.feeds, &plan->feeds.data[i]);
     e.kept = arena_new(p->scratch, IrValue *, e.feeds.count + 1);
-    e.ops = marked(p, &e, known);
+    e.ops = marked(p, &e);
     e.unasked = !copies && all_end_with_loop(p, &e);
     return e;
 }
@@ -547,7 +548,7 @@ static void begin_tile(Pipeline *p, IrValue *number) {
     vec_push(p->scratch, &p->tile, map_key(number));
     map_put(p->scratch, &map, map_key(tile->args[0]), map_key(number));
     for (const IrOp *op = tile->first; op != p->loop; op = op->next) {
-        if (!p->plan->around[op->id]) continue;
+        if (op->id >= p->known || !p->plan->around[op->id]) continue;
         const IrOp *copy = ir_clone(&p->b, op, &map, p->scratch);
         for (uint32_t i = 0; i < op->result_count; i++) {
             vec_push(p->scratch, &p->tile, map_key(&op->results[i]));
@@ -634,12 +635,12 @@ static void build_after(Pipeline *p, const IrOp *op) {
     p->b.span = p->loop->span;
 }
 
-static void pipeline_loop(Pipeline *p, uint32_t known) {
+static void pipeline_loop(Pipeline *p) {
     Pipelined pipelined[2];
     IrValue *bounds[2];
     uint32_t count = 0;
     for (int copies = 1; copies >= 0; copies--) {
-        Pipelined e = early_of(p, copies, known);
+        Pipelined e = early_of(p, copies);
         if (e.feeds.count) pipelined[count++] = e;
     }
     IrOp *outside = p->plan->tiles ? p->plan->tiles : p->loop;
@@ -721,6 +722,7 @@ bool pass_gpu_pipeline(IrFunc *f, PassContext *context) {
                       .machine = context->machine,
                       .plan = &plan,
                       .loop = loop,
+                      .known = known,
                       .body = loop->regions[0],
                       .lo = ir_operand(loop, 0),
                       .hi = ir_operand(loop, 1)};
@@ -731,7 +733,7 @@ bool pass_gpu_pipeline(IrFunc *f, PassContext *context) {
             p.writes |= rewrite_stirs_memory(op);
             if (plan.advances && plan.advances[op->id]) vec_push(p.scratch, &p.advance, op);
         }
-        pipeline_loop(&p, known);
+        pipeline_loop(&p);
         changed = stale = true;
     }
     return changed;
