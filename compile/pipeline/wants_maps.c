@@ -67,9 +67,20 @@ static void survey(const IrBlock *block, Contents *c) {
     }
 }
 
+// Would a program compute the grid that the launch has? It does not know the device's units.
+static bool is_computed_again(const IrBlock *grid) {
+    for (const IrOp *op = grid->first; op; op = op->next) {
+        if (op->code == IR_UNITS) return false;
+        for (uint32_t r = 0; r < op->region_count; r++)
+            if (!is_computed_again(op->regions[r])) return false;
+    }
+    return true;
+}
+
 bool code_wants_persistence(const IrFunc *func) {
     Contents c = {0};
-    if (func->ctas > 1) return false;
+    const IrSection *grid = ir_section(func, IR_GRID);
+    if (func->ctas > 1 || (grid && !is_computed_again(grid->block))) return false;
     survey(ir_body(func), &c);
     return c.products == 1 && c.loops == 1 && !c.others;
 }
