@@ -67,10 +67,13 @@ static void survey(const IrBlock *block, Contents *c) {
     }
 }
 
-// Would a program compute the grid that the launch has? It does not know the device's units.
+// Would a program compute the grid that the launch has? It does not know the device's units, and
+// floats may be contracted or approximate (--math).
 static bool is_computed_again(const IrBlock *grid) {
     for (const IrOp *op = grid->first; op; op = op->next) {
         if (op->code == IR_UNITS) return false;
+        for (uint32_t i = 0; i < op->result_count; i++)
+            if (dtype_is(op->results[i].type->elem, DTYPE_CLASS_ANYFLOAT)) return false;
         for (uint32_t r = 0; r < op->region_count; r++)
             if (!is_computed_again(op->regions[r])) return false;
     }
