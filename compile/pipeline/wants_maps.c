@@ -3,6 +3,7 @@
 #include "compile/pipeline/wants_maps.h"
 
 #include "compile/pipeline/launch_guard.h"
+#include "passes/rewrite.h"
 
 enum { GROUP_ROWS = 64 };  // of a product by four warps
 
@@ -51,19 +52,40 @@ uint64_t code_wants_maps(const IrFunc *func, const MetaKernel *meta) {
 
 typedef struct Contents {
     uint32_t products, loops;
+    bool copied;  // the product's factors
     bool others;  // effects, or something about the grid, that must be of one position
 } Contents;
 
-static void survey(const IrBlock *block, Contents *c) {
+// Is the factor what a step loads, so that copies to the ring are all that it needs? Bytes are read
+// from there only with neighbours along K.
+static bool is_copied(const IrFunc *f, const IrOp *dot, uint32_t factor) {
+    const IrOp *op = ir_operand(dot, factor)->def;
+    bool turned = op && op->code == IR_PERMUTE;
+    if (turned) op = ir_operand(op, 0)->def;
+    if (!op || op->code != IR_VIEW_LOAD) return false;
+    const IrValue *view = ir_operand(op, 0);
+    bool strided = view->block || view->def || f->params.data[view->index].strided;
+    const IrOp *loop = op->block->parent;
+    int64_t step;
+    if (strided || !loop || loop->code != IR_FOR || ir_attr_int(loop, IR_ATTR_EXIT)) return false;
+    if (!rewrite_constant_int(ir_operand(loop, 2), &step) || ir_attr_int(loop, IR_ATTR_DOWN))
+        return false;
+    for (uint32_t i = ir_view_index_start(op->code); i < op->operand_count; i++)
+        if (ir_operand(op, i)->type->rank) return false;
+    return dtype_bits(op->results[0].type->elem) > 8 || turned == (factor == 1);
+}
+
+static void survey(const IrFunc *f, const IrBlock *block, Contents *c) {
     for (const IrOp *op = block->first; op; op = op->next) {
         IrEffect effect = ir_op_info(op->code)->effect;
         bool stores = op->code == IR_VIEW_STORE || op->code == IR_RETURN;
         bool pure = effect == IR_EFFECT_PURE || effect == IR_EFFECT_READ;
         bool nests = op->code == IR_FOR || op->code == IR_IF || op->code == IR_YIELD;
         c->products += op->code == IR_DOT;
+        if (op->code == IR_DOT) c->copied = is_copied(f, op, 0) && is_copied(f, op, 1);
         c->loops += op->code == IR_FOR;
         c->others |= op->code == IR_PROGRAMS || !(pure || stores || nests || op->code == IR_DOT);
-        for (uint32_t r = 0; r < op->region_count; r++) survey(op->regions[r], c);
+        for (uint32_t r = 0; r < op->region_count; r++) survey(f, op->regions[r], c);
     }
 }
 
@@ -84,6 +106,6 @@ bool code_wants_persistence(const IrFunc *func) {
     Contents c = {0};
     const IrSection *grid = ir_section(func, IR_GRID);
     if (func->ctas > 1 || (grid && !is_computed_again(grid->block))) return false;
-    survey(ir_body(func), &c);
-    return c.products == 1 && c.loops == 1 && !c.others;
+    survey(func, ir_body(func), &c);
+    return c.products == 1 && c.copied && c.loops == 1 && !c.others;
 }
