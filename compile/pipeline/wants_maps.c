@@ -3,6 +3,7 @@
 #include "compile/pipeline/wants_maps.h"
 
 #include "compile/pipeline/launch_guard.h"
+#include "passes/gpu/tuning.h"
 #include "passes/rewrite.h"
 
 enum { GROUP_ROWS = 64 };  // of a product by four warps
@@ -56,18 +57,26 @@ typedef struct Contents {
     bool others;  // effects, or something about the grid, that must be of one position
 } Contents;
 
+// Do the sums leave each thread registers, as products by four warps need (dot_plan.c)?
+static bool sum_fits(const IrFunc *f, const IrOp *dot) {
+    enum { LANES = 32, FILE = 65536, MOST = 255, REST = 32 };
+    uint32_t threads = LANES * (uint32_t)(f->warps ? f->warps : TUNE_WARPS);
+    uint32_t own = FILE / threads < MOST ? FILE / threads : MOST;
+    return dot->results[0].type->count / threads + REST <= own;
+}
+
 // Is the factor what a step loads, so that copies to the ring are all that it needs? Bytes are read
 // from there only with neighbours along K.
-static bool is_copied(const IrFunc *f, const IrOp *dot, uint32_t factor) {
+static bool is_copied(const IrOp *dot, uint32_t factor) {
     const IrOp *op = ir_operand(dot, factor)->def;
     bool turned = op && op->code == IR_PERMUTE;
     if (turned) op = ir_operand(op, 0)->def;
     if (!op || op->code != IR_VIEW_LOAD) return false;
     const IrValue *view = ir_operand(op, 0);
-    bool strided = view->block || view->def || f->params.data[view->index].strided;
+    bool is_param = !view->block && !view->def;
     const IrOp *loop = op->block->parent;
     int64_t step;
-    if (strided || !loop || loop->code != IR_FOR || ir_attr_int(loop, IR_ATTR_EXIT)) return false;
+    if (!is_param || !loop || loop->code != IR_FOR || ir_attr_int(loop, IR_ATTR_EXIT)) return false;
     if (!rewrite_constant_int(ir_operand(loop, 2), &step) || ir_attr_int(loop, IR_ATTR_DOWN))
         return false;
     for (uint32_t i = ir_view_index_start(op->code); i < op->operand_count; i++)
@@ -82,7 +91,7 @@ static void survey(const IrFunc *f, const IrBlock *block, Contents *c) {
         bool pure = effect == IR_EFFECT_PURE || effect == IR_EFFECT_READ;
         bool nests = op->code == IR_FOR || op->code == IR_IF || op->code == IR_YIELD;
         c->products += op->code == IR_DOT;
-        if (op->code == IR_DOT) c->copied = is_copied(f, op, 0) && is_copied(f, op, 1);
+        if (op->code == IR_DOT) c->copied = sum_fits(f, op) && is_copied(op, 0) && is_copied(op, 1);
         c->loops += op->code == IR_FOR;
         c->others |= op->code == IR_PROGRAMS || !(pure || stores || nests || op->code == IR_DOT);
         for (uint32_t r = 0; r < op->region_count; r++) survey(f, op->regions[r], c);
