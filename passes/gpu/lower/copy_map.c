@@ -6,15 +6,11 @@ static IrValue *first_thread(Threads *t) {
     return ir_binary(&t->b, IR_EQ, t->thread, threads_i32(t, 0));
 }
 
-static IrValue *barrier_at(Threads *t, IrValue *bars, IrValue *at) {
-    return threads_at(t, bars, at);
-}
-
 static void init(Threads *t, const IrOp *op) {
     uint32_t count = (uint32_t)ir_attr_int(op, IR_ATTR_COUNT);
     IrValue *bars = threads_shared(t, DTYPE_U64, count), *first = first_thread(t);
     for (uint32_t i = 0; i < count; i++) {
-        IrValue *operands[2] = {barrier_at(t, bars, threads_i32(t, i)), first};
+        IrValue *operands[2] = {threads_at(t, bars, threads_i32(t, i)), first};
         ir_op(&t->b, IR_THREAD_MBARRIER_INIT, 2, operands, 0, NULL, 0, NULL);
     }
     threads_barrier(t);
@@ -30,21 +26,21 @@ static void end(Threads *t, const IrOp *op) {
     threads_barrier(t);
     IrValue *first = first_thread(t);
     for (uint32_t i = 0; i < count_of(ir_operand(op, 0)); i++) {
-        IrValue *operands[2] = {barrier_at(t, bars, threads_i32(t, i)), first};
+        IrValue *operands[2] = {threads_at(t, bars, threads_i32(t, i)), first};
         ir_op(&t->b, IR_THREAD_MBARRIER_END, 2, operands, 0, NULL, 0, NULL);
     }
     threads_barrier(t);
 }
 
 static void expect(Threads *t, const IrOp *op) {
-    IrValue *at = barrier_at(t, threads_operand(t, op, 0), threads_operand(t, op, 1));
+    IrValue *at = threads_at(t, threads_operand(t, op, 0), threads_operand(t, op, 1));
     IrValue *operands[2] = {at, access_both(t, t->when, first_thread(t))};
     IrOp *made = ir_op(&t->b, IR_THREAD_MBARRIER_EXPECT, 2, operands, 0, NULL, 0, NULL);
     ir_attr_set_int(made, IR_ATTR_COUNT, ir_attr_int(op, IR_ATTR_COUNT));
 }
 
 static void wait(Threads *t, const IrOp *op) {
-    IrValue *at = barrier_at(t, threads_operand(t, op, 0), threads_operand(t, op, 1));
+    IrValue *at = threads_at(t, threads_operand(t, op, 0), threads_operand(t, op, 1));
     IrValue *operands[2] = {at, threads_operand(t, op, 2)};
     ir_op(&t->b, IR_THREAD_MBARRIER_WAIT, 2, operands, 0, NULL, 0, NULL);
 }
@@ -112,7 +108,7 @@ static void load(Threads *t, const IrOp *op) {
         m.axis[d] = widths[d] ? axis : -1;
         if (widths[d]) step[axis++] = m.map->box[rank - 1 - d];
     }
-    IrValue *bar = barrier_at(t, threads_operand(t, op, 2), threads_operand(t, op, 3));
+    IrValue *bar = threads_at(t, threads_operand(t, op, 2), threads_operand(t, op, 3));
     IrValue *mask = access_both(t, t->when, first_thread(t));
     do load_box(t, op, &m, coords, bar, mask);
     while (next_box(x, step, coords));

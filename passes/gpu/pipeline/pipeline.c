@@ -25,6 +25,7 @@
 //
 // The product of a step may run into the next one. The barrier then comes after it has begun, when
 // that of the step before has ended.
+//
 // The slot that is copied to was read in the step before, which the barrier ends.
 // In registers: the value of the next step is loaded at the beginning of a step, if there is one,
 // and carried. Addresses are recomputed for the step that is loaded, from the loop's counter and
