@@ -49,7 +49,8 @@ bool os_path_writable(Arena *arena, const char *path, OsError *error);
 // is read and then replaced. False when the lock is not free within `seconds`, or the folder cannot
 // be locked; then nothing is held. The lock is the system's (flock).
 typedef struct OsLock {
-    int number;  // the folder's descriptor; negative: no lock is held
+    bool held;
+    OwnedFile folder;
 } OsLock;
 bool os_lock_beside(Arena *arena, const char *path, double seconds, OsLock *lock);
 void os_unlock_beside(OsLock *lock);

@@ -125,20 +125,22 @@ bool os_lock_beside(Arena *arena, const char *path, double seconds, OsLock *lock
     const char *text = arena_text(arena, real.text, real.size), *slash = strrchr(text, '/');
     const char *folder = slash ? arena_text(arena, text, (size_t)(slash - text) + 1) : ".";
     uint64_t end = os_time_ns() + (uint64_t)(seconds * 1e9);
-    lock->number = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    while (lock->number >= 0 && flock(lock->number, LOCK_EX | LOCK_NB) != 0) {
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    lock->held = fd >= 0;
+    if (lock->held) os_own_descriptor(&lock->folder, fd);
+    while (lock->held && flock(fd, LOCK_EX | LOCK_NB) != 0) {
         if ((errno == EWOULDBLOCK || errno == EINTR) && os_time_ns() < end) {
             nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);
             continue;
         }
         os_unlock_beside(lock);
     }
-    return lock->number >= 0;
+    return lock->held;
 }
 
 void os_unlock_beside(OsLock *lock) {
-    if (lock->number >= 0) close(lock->number);
-    lock->number = -1;
+    if (lock->held) os_close_descriptor(&lock->folder);
+    lock->held = false;
 }
 
 // ---- Files ----
