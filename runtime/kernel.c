@@ -70,21 +70,24 @@ static void say_unmapped(tilec_device *device) {
 static tilec_status prepare_whole(const Call *call, const tilec_arg *args, LaunchPlan *plan,
                                   const RtLoaded **loaded) {
     tilec_kernel *kernel = call->kernel;
-    tilec_context *c = kernel->context;
-    uint64_t gone = atomic_load_explicit(&c->buffers_gone, memory_order_acquire);
     size_t count = call->given.count;
+    bool own_grid = !call->override, settled = true;
+    tilec_status s = kernel->tune && own_grid
+                         ? kernel->tune(kernel, call->stream, args, count, &settled)
+                         : TILEC_OK;
+    LaunchState before = launch_state(kernel);
     *loaded = kernel->loaded;
-    if (!*loaded || (kernel->by_shape && !call->override)) {
-        tilec_status s = kernel->resolve(kernel, args, count, !call->override, loaded);
-        if (s) return s;
-    }
+    if (!s && (!*loaded || (kernel->by_shape && own_grid)))
+        s = kernel->resolve(kernel, args, count, own_grid, loaded);
+    if (s) return s;
     RtUnits units = {kernel, *loaded};
     rt_kernel_units(&units, plan);
-    tilec_status s =
-        launch_prepare(c, kernel->device, (*loaded)->meta, args, count, call->override, plan);
+    s = launch_prepare(kernel->context, kernel->device, (*loaded)->meta, args, count,
+                       call->override, plan);
     if (!s && plan->unmapped) say_unmapped(kernel->device);
-    if (!s && !call->override)
-        launch_remember(kernel, &(LaunchGiven){.count = count, .args = args}, *loaded, plan, gone);
+    if (!s && own_grid && settled)
+        launch_remember(kernel, &(LaunchGiven){.count = count, .args = args}, *loaded, plan,
+                        &before);
     return s;
 }
 
@@ -112,7 +115,7 @@ static tilec_status prepare(const Call *call, LaunchPlan *plan, const RtLoaded *
                                       : prepare_few(call, plan, loaded);
 }
 
-static tilec_status other_device(const tilec_kernel *kernel, const tilec_stream *stream) {
+tilec_status rt_kernel_other_device(const tilec_kernel *kernel, const tilec_stream *stream) {
     RtDeviceText texts[2];
     return rt_fail(kernel->context, TILEC_INVALID_ARGUMENT,
                    "the stream belongs to device %s, the kernel to another device, %s",
@@ -143,7 +146,7 @@ static tilec_status call_in(const Call *call, LaunchPlan plan) {
     tilec_device *device = kernel->device;
     tilec_stream *stream = call->stream ? call->stream : device->first;
     const RtLoaded *loaded;
-    if (stream->device != device) return other_device(kernel, stream);
+    if (stream->device != device) return rt_kernel_other_device(kernel, stream);
     tilec_status s = prepare(call, &plan, &loaded);
     if (s || plan.empty) return s;
     RtLaunch launch = {.meta = loaded->meta,

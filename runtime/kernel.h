@@ -33,9 +33,10 @@ struct tilec_kernel {
     const RtLoaded *loaded;                 // NULL while types are open
     _Atomic(struct LaunchMemos *) memos;    // runtime/launch_memo.h
     _Atomic(struct LaunchMapMemos *) maps;  // runtime/launch_maps.h
-    bool of_library;  // the library destroys it; calls of its user to do so are ignored
-    bool by_shape;    // launches with the kernel's own grid call `resolve` even when it is loaded
-    Arena *texts;     // texts returned by queries; NULL before the first one
+    bool of_library;        // the library destroys it; calls of its user to do so are ignored
+    _Atomic bool by_shape;  // launches with the kernel's own grid call `resolve` even when it is
+                            // loaded
+    Arena *texts;           // texts returned by queries; NULL before the first one
     RtKernelInfo *info;
     const char *signature;  // of its C function
     void *function;         // the result of tilec_function, if it was called
@@ -43,6 +44,12 @@ struct tilec_kernel {
     // `own_grid`: the launch computes its own grid, so consts may be chosen for the arguments.
     tilec_status (*resolve)(tilec_kernel *kernel, const tilec_arg *args, size_t count,
                             bool own_grid, const RtLoaded **loaded);
+    // Called before `resolve` for launches with the kernel's own grid: measures which code is the
+    // best for the arguments. *settled becomes false if the next launch must ask again. NULL:
+    // nothing is measured.
+    tilec_status (*tune)(tilec_kernel *kernel, tilec_stream *stream, const tilec_arg *args,
+                         size_t count, bool *settled);
+    _Atomic(uint32_t) choices;  // how often the choice of `resolve` changed; older memos are void
     // Makes the module of a variant that has none yet; threads may call it at the same time. NULL:
     // all modules exist.
     tilec_status (*prepare)(tilec_kernel *kernel, const RtLoaded *loaded, uint32_t variant,
@@ -62,6 +69,9 @@ typedef struct RtUnits {
 } RtUnits;
 struct LaunchPlan;
 void rt_kernel_units(RtUnits *units, struct LaunchPlan *plan);
+
+// Refuses a stream of another device.
+tilec_status rt_kernel_other_device(const tilec_kernel *kernel, const tilec_stream *stream);
 
 // The arena for texts of queries. The context's mutex must be held.
 Arena *rt_kernel_texts(tilec_kernel *kernel);

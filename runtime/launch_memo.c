@@ -37,7 +37,8 @@ typedef struct LaunchMemo {
     _Atomic(uint64_t) last;   // hash of the last launch without a memo
     const RtLoaded *loaded;
     uint32_t variant;
-    bool known;  // false: empty, or a property cannot be checked again
+    uint32_t choices;  // the kernel's count when the code was chosen
+    bool known;        // false: empty, or a property cannot be checked again
     int64_t grid[3];
     _Atomic(uint64_t) buffers_gone;  // the context's count when all buffers here were known to be
                                      // alive
@@ -210,7 +211,9 @@ static bool same_pairs(const LaunchMemo *memo, const LaunchInput *inputs) {
 
 static bool recall_from(LaunchMemo *memo, tilec_kernel *kernel, const LaunchGiven *given,
                         LaunchPlan *plan) {
-    if (!memo->known) return false;
+    if (!memo->known ||
+        memo->choices != atomic_load_explicit(&kernel->choices, memory_order_relaxed))
+        return false;
     uint64_t gone = atomic_load_explicit(&kernel->context->buffers_gone, memory_order_acquire);
     bool kept = gone == atomic_load_explicit(&memo->buffers_gone, memory_order_relaxed);
     Recall r = {kernel, memo, plan, kept, true};
@@ -367,8 +370,8 @@ static void remember_arg(LaunchMemo *memo, const LaunchGiven *given, const Launc
 }
 
 static void remember_in(LaunchMemo *memo, const tilec_kernel *kernel, const LaunchGiven *given,
-                        const RtLoaded *loaded, const LaunchPlan *plan) {
-    bool asked = memo->loaded == loaded;
+                        const RtLoaded *loaded, const LaunchPlan *plan, const LaunchState *before) {
+    bool asked = memo->loaded == loaded && memo->choices == before->choices;
     memo->loaded = loaded;
     memo->variant = plan->variant;
     if (!asked) memo->known = ask_questions(memo, kernel);
@@ -395,8 +398,13 @@ static struct LaunchMemos *memos_of(tilec_kernel *kernel, size_t count) {
     return found;
 }
 
+LaunchState launch_state(tilec_kernel *kernel) {
+    return (LaunchState){atomic_load_explicit(&kernel->context->buffers_gone, memory_order_acquire),
+                         atomic_load_explicit(&kernel->choices, memory_order_acquire)};
+}
+
 void launch_remember(tilec_kernel *kernel, const LaunchGiven *given, const RtLoaded *loaded,
-                     const LaunchPlan *plan, uint64_t buffers_gone) {
+                     const LaunchPlan *plan, const LaunchState *before) {
     struct LaunchMemos *memos = plan->empty ? NULL : memos_of(kernel, given->count);
     if (!memos || memos->count != given->count) return;
     uint64_t hash = hash_of(given);
@@ -407,8 +415,9 @@ void launch_remember(tilec_kernel *kernel, const LaunchGiven *given, const RtLoa
     if (!atomic_compare_exchange_strong_explicit(&memo->users, &none, WRITER, memory_order_acquire,
                                                  memory_order_relaxed))
         return;
-    remember_in(memo, kernel, given, loaded, plan);
-    atomic_store_explicit(&memo->buffers_gone, buffers_gone, memory_order_relaxed);
+    remember_in(memo, kernel, given, loaded, plan, before);
+    memo->choices = before->choices;
+    atomic_store_explicit(&memo->buffers_gone, before->buffers_gone, memory_order_relaxed);
     atomic_fetch_sub_explicit(&memo->users, WRITER, memory_order_release);
 }
 

@@ -11,7 +11,7 @@
 // Ownership: the kernel. The memos are made at its first launch, unless there is no memory.
 //
 //     if (!launch_recall(kernel, &given, &plan, &loaded)) …    // take the slow path
-//     launch_remember(kernel, &given, loaded, &plan, gone);
+//     launch_remember(kernel, &given, loaded, &plan, &before);
 #ifndef TILEC_RUNTIME_LAUNCH_MEMO_H
 #define TILEC_RUNTIME_LAUNCH_MEMO_H
 
@@ -29,10 +29,15 @@ typedef struct LaunchGiven {
 // False: no memo fits this launch. The plan's extents and strides are not filled.
 bool launch_recall(tilec_kernel *kernel, const LaunchGiven *given, LaunchPlan *plan,
                    const RtLoaded **loaded);
-// Call it after launch_prepare without an override. `buffers_gone` is the context's value, read
-// before launch_prepare.
+// The state in which a launch was prepared, read before its code was chosen.
+typedef struct LaunchState {
+    uint64_t buffers_gone;  // of the context
+    uint32_t choices;       // of the kernel
+} LaunchState;
+LaunchState launch_state(tilec_kernel *kernel);
+// Call it after launch_prepare without an override.
 void launch_remember(tilec_kernel *kernel, const LaunchGiven *given, const RtLoaded *loaded,
-                     const LaunchPlan *plan, uint64_t buffers_gone);
+                     const LaunchPlan *plan, const LaunchState *before);
 // Frees all memos; no thread may launch meanwhile.
 void launch_forget(tilec_kernel *kernel);
 

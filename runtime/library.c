@@ -463,11 +463,11 @@ tilec_status tilec_archive_call(const tilec_archive *data, uint32_t function, ti
 
 // ---- Tables ----
 
-// The stored choice may differ with the new table.
-static void forget_launches(tilec_library *library) {
+// The choices of earlier launches may differ with the new table.
+static void change_choices(tilec_library *library) {
     for (uint32_t i = 0; library->functions && i < library->archive.function_count; i++) {
         LibraryFunction *f = atomic_load(&library->functions[i]);
-        if (f) launch_forget(&f->kernel);
+        if (f) atomic_fetch_add(&f->kernel.choices, 1);
     }
 }
 
@@ -491,7 +491,7 @@ static tilec_status take_table(tilec_library *library, Str table) {
     arena_destroy(library->tune_arena);
     library->tune_arena = arena;
     library->tuned = tuned;
-    forget_launches(library);
+    change_choices(library);
     os_mutex_unlock(library->lock);
     return TILEC_OK;
 }

@@ -1,5 +1,6 @@
 #include "base/os/os_mutex.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -91,16 +92,33 @@ void os_mutex_destroy(OsMutex *mutex) {
     free(mutex);
 }
 
-// `holder` is set before the guarded data changes, and cleared after the last change.
-void os_mutex_lock(OsMutex *mutex) {
+static void begin_lock(const OsMutex *mutex) {
     if (!mutex->is_long)
         os_fork_hold();
     else
         CHECK(!os_fork_is_held(), "a long mutex is taken while a fork waits for this thread");
-    CHECK(pthread_mutex_lock(&mutex->mutex) == 0, "a mutex cannot be locked");
+}
+
+// `holder` is set before the guarded data changes, and cleared after the last change.
+static void locked(OsMutex *mutex) {
     atomic_store_explicit(&mutex->holder, &thread_name, memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
     recover_own(&mutex->held, OWNED_FRAME, release_held);
+}
+
+void os_mutex_lock(OsMutex *mutex) {
+    begin_lock(mutex);
+    CHECK(pthread_mutex_lock(&mutex->mutex) == 0, "a mutex cannot be locked");
+    locked(mutex);
+}
+
+bool os_mutex_try(OsMutex *mutex) {
+    begin_lock(mutex);
+    int busy = pthread_mutex_trylock(&mutex->mutex);
+    CHECK(busy == 0 || busy == EBUSY, "a mutex cannot be locked");
+    if (!busy) locked(mutex);
+    if (busy && !mutex->is_long) os_fork_let_go();
+    return !busy;
 }
 
 void os_mutex_unlock(OsMutex *mutex) {

@@ -31,6 +31,7 @@ OsMutex *os_mutex_create(void);
 OsMutex *os_mutex_create_long(void);
 void os_mutex_destroy(OsMutex *mutex);  // takes NULL
 void os_mutex_lock(OsMutex *mutex);
+bool os_mutex_try(OsMutex *mutex);  // false: another thread holds it
 void os_mutex_unlock(OsMutex *mutex);
 // For the holder of the mutex, or the owner that destroys the data it guards.
 bool os_mutex_abandoned(const OsMutex *mutex);

@@ -236,6 +236,7 @@ void *gpu_stream_native(void *stream);
 void gpu_stream_destroy(tilec_device *device, void *stream);
 tilec_status gpu_stream_synchronize(tilec_device *device, void *stream);
 tilec_status gpu_stream_wait(tilec_device *device, void *stream, void *event);
+bool gpu_stream_captured(tilec_device *device, void *stream);
 tilec_status gpu_event_create(tilec_device *device, void **event);
 void gpu_event_destroy(tilec_device *device, void *event);
 tilec_status gpu_event_record(tilec_device *device, void *event, void *stream);
@@ -267,17 +268,18 @@ void gpu_spots_collect(GpuStream *stream);
 void gpu_spots_free(const GpuDevice *d, GpuStream *stream, const RtModule *module);
 
 // A device's table without its kind, the number of its memory, and `open`.
-#define GPU_DEVICE_FUNCTIONS                                                              \
-    .close = gpu_device_close, .gpu = gpu_device_target, .describe = gpu_device_describe, \
-    .info = gpu_device_info, .memory_number = gpu_memory_number, .alloc = gpu_alloc,      \
-    .free = gpu_free, .host_alloc = gpu_host_alloc, .host_free = gpu_host_free,           \
-    .stream_create = gpu_stream_create, .stream_wrap = gpu_stream_wrap,                   \
-    .stream_native = gpu_stream_native, .stream_destroy = gpu_stream_destroy,             \
-    .stream_synchronize = gpu_stream_synchronize, .stream_wait = gpu_stream_wait,         \
-    .event_create = gpu_event_create, .event_destroy = gpu_event_destroy,                 \
-    .event_record = gpu_event_record, .event_synchronize = gpu_event_synchronize,         \
-    .event_query = gpu_event_query, .event_elapsed = gpu_event_elapsed, .copy = gpu_copy, \
-    .move = gpu_move, .module_load = gpu_module_load, .module_unload = gpu_module_unload, \
-    .prepare = gpu_prepare, .units = gpu_units, .launch = gpu_launch
+#define GPU_DEVICE_FUNCTIONS                                                                    \
+    .close = gpu_device_close, .gpu = gpu_device_target, .describe = gpu_device_describe,       \
+    .info = gpu_device_info, .memory_number = gpu_memory_number, .alloc = gpu_alloc,            \
+    .free = gpu_free, .host_alloc = gpu_host_alloc, .host_free = gpu_host_free,                 \
+    .stream_create = gpu_stream_create, .stream_wrap = gpu_stream_wrap,                         \
+    .stream_native = gpu_stream_native, .stream_destroy = gpu_stream_destroy,                   \
+    .stream_synchronize = gpu_stream_synchronize, .stream_wait = gpu_stream_wait,               \
+    .captured = gpu_stream_captured, .event_create = gpu_event_create,                          \
+    .event_destroy = gpu_event_destroy, .event_record = gpu_event_record,                       \
+    .event_synchronize = gpu_event_synchronize, .event_query = gpu_event_query,                 \
+    .event_elapsed = gpu_event_elapsed, .copy = gpu_copy, .move = gpu_move,                     \
+    .module_load = gpu_module_load, .module_unload = gpu_module_unload, .prepare = gpu_prepare, \
+    .units = gpu_units, .launch = gpu_launch
 
 #endif

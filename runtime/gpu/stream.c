@@ -119,6 +119,18 @@ tilec_status gpu_stream_wait(tilec_device *device, void *stream, void *event) {
     return r ? gpu_fail(device, GPU_CALL_stream_wait_event, r) : TILEC_OK;
 }
 
+bool gpu_stream_captured(tilec_device *device, void *stream) {
+    const GpuDevice *d = device->state;
+    const GpuStream *s = stream;
+    GpuPlace place;
+    GpuCaptureStatus status = 0;
+    if (!d->driver.stream_is_capturing) return false;
+    if (d->side->enter(d, &place).code) return true;
+    GpuResult r = GPU_DO(d, stream_is_capturing, s->handle, &status);
+    gpu_leave(d, place);
+    return r || status;
+}
+
 // ---- Events: the driver's, as they are ----
 
 tilec_status gpu_event_create(tilec_device *device, void **event) {

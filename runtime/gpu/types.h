@@ -29,6 +29,7 @@ typedef unsigned GpuAttribute;
 typedef unsigned GpuFunctionAttribute;
 typedef unsigned GpuPointerAttribute;
 typedef unsigned GpuJitOption;
+typedef unsigned GpuCaptureStatus;  // 0: not captured
 typedef void (*GpuHostFunction)(void *data);
 // Only for NVIDIA: the driver's bytes of a tensor map, and numbers of target/gpu_map.h.
 typedef void GpuTensorMap;

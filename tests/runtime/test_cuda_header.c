@@ -25,6 +25,7 @@ typedef CUfunction_attribute GpuFunctionAttribute;
 typedef CUpointer_attribute GpuPointerAttribute;
 typedef CUjit_option GpuJitOption;
 typedef CUhostFn GpuHostFunction;
+typedef CUstreamCaptureStatus GpuCaptureStatus;
 #if CUDA_VERSION >= 11080
 typedef CUlaunchConfig GpuLaunchConfig;
 #endif

@@ -171,6 +171,11 @@ static const char *problems(void) {
 
 static void configure_one(int device, int arch) { fake_state.archs[device] = arch; }
 
+static void capture(bool on) {
+    make_ready();
+    fake_state.captured = on;
+}
+
 static void disassemble(GpuDisassemble *function) {
     make_ready();
     fake_state.disassemble = function;
@@ -178,7 +183,7 @@ static void disassemble(GpuDisassemble *function) {
 
 FAKE_EXPORT const FakeGpu *fake_gpu(void);
 const FakeGpu *fake_gpu(void) {
-    static const FakeGpu table = {reset,  configure, configure_one, fail,       calls,
+    static const FakeGpu table = {reset,  configure, configure_one, fail,       capture,    calls,
                                   cubins, live,      problems,      fake_place, disassemble};
     return &table;
 }

@@ -34,6 +34,7 @@ typedef struct FakeGpu {
     void (*configure_one)(int device, int arch);  // the other devices stay as they are
     // The call after `skip` more of this entry point gives the code and does nothing; NULL: none.
     void (*fail_call)(const char *symbol, GpuResult code, unsigned skip);
+    void (*capture)(bool on);               // from now on all streams are captured, or none is
     unsigned (*calls)(const char *symbol);  // since reset; NULL: of all entry points
     unsigned (*cubins)(void);               // modules of machine code loaded since reset
     unsigned (*live)(void);                 // contexts, streams, events, modules, memory

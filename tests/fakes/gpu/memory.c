@@ -88,6 +88,7 @@ static bool alloc_units(FakeDevice *d, size_t size, uint64_t *at) {
 GpuResult fake_mem_alloc(GpuAddress *address, size_t size) {
     GpuResult r = fake_begin(GPU_CALL_mem_alloc, true);
     if (!r && !size) r = FAKE_INVALID_VALUE;
+    if (!r && fake_state.captured) r = FAKE_CAPTURE_UNSUPPORTED;
     uint64_t at = 0;
     if (!r && !alloc_units(fake_device(), size, &at)) r = FAKE_OUT_OF_MEMORY;
     if (r) return fake_end(r);

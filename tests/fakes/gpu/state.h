@@ -58,7 +58,8 @@ enum {
     FAKE_NOT_FOUND = 500,
     FAKE_NOT_READY = 600,
     FAKE_ILLEGAL_ADDRESS = 700,
-    FAKE_LAUNCH_FAILED = 719
+    FAKE_LAUNCH_FAILED = 719,
+    FAKE_CAPTURE_UNSUPPORTED = 900
 };
 
 enum { FAKE_DEVICES = 4 };
@@ -142,6 +143,7 @@ typedef struct Fake {
     Thing *things;
     unsigned calls[GPU_CALLS];
     unsigned cubins;
+    bool captured;  // every stream is
     int fail_call;
     GpuResult fail_code;
     unsigned fail_skip;

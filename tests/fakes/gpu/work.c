@@ -22,9 +22,19 @@ GpuResult fake_stream_destroy(GpuStreamHandle stream) {
 
 GpuResult fake_stream_synchronize(GpuStreamHandle stream) {
     GpuResult r = fake_begin(GPU_CALL_stream_synchronize, true);
+    if (!r && fake_state.captured) r = FAKE_CAPTURE_UNSUPPORTED;
     Thing *s = r ? NULL : fake_check(stream, THING_STREAM);
     return fake_end(r ? r : s ? fake_run(s) : FAKE_INVALID_HANDLE);
 }
+
+#ifndef FAKE_HIP_5
+GpuResult fake_stream_is_capturing(GpuStreamHandle stream, GpuCaptureStatus *status) {
+    GpuResult r = fake_begin(GPU_CALL_stream_is_capturing, true);
+    Thing *s = r ? NULL : fake_check(stream, THING_STREAM);
+    if (s) *status = fake_state.captured;
+    return fake_end(r ? r : s ? 0 : FAKE_INVALID_HANDLE);
+}
+#endif
 
 // ---- Events ----
 
