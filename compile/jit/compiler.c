@@ -56,6 +56,8 @@ static CubinMaker *make_cubin_maker(tilec_context *context) {
 
 static void destroy(void *compiler) {
     Compiler *c = compiler;
+    os_mutex_destroy(c->measuring);
+    os_mutex_destroy(c->rows);
     cubin_maker_destroy(c->services.cubin);
     images_destroy(c->images);
     cache_destroy(c->services.cache);
@@ -66,6 +68,8 @@ static void destroy(void *compiler) {
 
 // Bad rows are reported and ignored: a damaged table must not fail a compilation.
 static void read_tuned(Compiler *c, tilec_context *context) {
+    c->rows = os_mutex_create();
+    c->measuring = os_mutex_create_long();
     c->tune_arena = arena_create();
     Str path = tune_path(c->tune_arena);
     c->tuned = tune_read(c->tune_arena, path);

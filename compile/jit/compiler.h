@@ -6,9 +6,10 @@
 //     TILEC_COMPILE_SECONDS=30     as the context's option compile_seconds
 //     TILEC_CACHE…                 see cache.h;   TILEC_LLVM_LIBRARY: plugin.h
 //     TILEC_PTX_COMPILER=ptxas     as the context's option ptx_compiler; TILEC_PTXAS…: cubin.h
-//     TILEC_TUNE_FILE              what `tilec tune` found: tuner.h
+//     TILEC_TUNE_FILE              what `tilec tune` found: compile/tune/table.h
 //
-// Invariants: made with the context and never changed; its parts have their own locks. Ownership:
+// Invariants: made with the context; only rows are added to its table. Its parts have their own
+// locks. Ownership:
 // the context, which destroys it after its devices.
 //
 //     const Compiler *c = compiler_of(kernel->context);
@@ -21,8 +22,10 @@
 typedef struct Compiler {
     CodeServices services;
     Images *images;
+    OsMutex *rows;  // guards the next two
     Arena *tune_arena;
-    const TuneTable *tuned;
+    TuneTable *tuned;    // rows of the user's table, and those that were measured since
+    OsMutex *measuring;  // the thread that holds it measures; others would disturb it
     CpuTarget target;
     // the value of TILEC_CPU_TARGET if it does not run here; else ""
     char bad_target[CPU_NAME_MAX];

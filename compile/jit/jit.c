@@ -10,6 +10,7 @@
 #include "compile/device/interp_device.h"
 #include "compile/device/sim_device.h"
 #include "compile/jit/compiler.h"
+#include "compile/jit/jit_tune.h"
 #include "compile/pipeline/launch_guard.h"
 #include "runtime/context.h"
 #include "runtime/cpu/device.h"
@@ -32,25 +33,10 @@ typedef struct Specialization {
     struct Specialization *next;
 } Specialization;
 
-typedef struct Jit {
-    Unit *unit;
-    const FrontKernel *kernel;
-    FrontSpec spec;
-    JitSwitches switches;
-    OsMutex *lock;
-    bool compiling;        // the holder of the lock changes more than the scratch
-    Arena *scratch;        // for one look-up
-    TuneNames tune_names;  // of the device
-    TuneRow tune_key;  // in the unit's arena; the table has rows for it if the kernel is by_shape
-    // the last row whose consts do not compile; it is not tried at each launch
-    const TuneRow *refused;
-    Specialization *made;
-} Jit;
-
 // Takes the kernel's mutex. In the child of a fork another thread of the parent may have held it.
 // Then the state of a look-up is replaced by a new one; a kernel that was being compiled is
 // unusable.
-static tilec_status lock_kernel(const tilec_kernel *kernel) {
+tilec_status jit_lock(const tilec_kernel *kernel) {
     Jit *jit = kernel->source;
     os_mutex_lock(jit->lock);
     if (!os_mutex_abandoned(jit->lock)) {
@@ -336,7 +322,7 @@ static tilec_status prepare(tilec_kernel *kernel, const RtLoaded *loaded, uint32
     Jit *jit = kernel->source;
     Recovery r;
     if (RECOVER_FAILED(&r)) return rt_no_memory(kernel->context);
-    tilec_status status = lock_kernel(kernel);
+    tilec_status status = jit_lock(kernel);
     if (!status) {
         Specialization *s = jit->made;
         while (&s->loaded != loaded) s = s->next;
@@ -390,7 +376,7 @@ static tilec_status make_specialization(tilec_kernel *kernel, const FrontSpec *w
                               : load_interpreted(kernel, s);
 }
 
-// Finds one specialisation, or compiles and loads it; the kernel's mutex is held.
+// Finds one specialisation, or compiles and loads it.
 static tilec_status specialize(tilec_kernel *kernel, const FrontSpec *wanted, Diags *diags,
                                const RtLoaded **loaded) {
     Jit *jit = kernel->source;
@@ -450,95 +436,64 @@ static bool views_given(const tilec_kernel *kernel, const tilec_arg *args, size_
     return true;
 }
 
-// ---- Consts that `tilec tune` found for a shape ----
-
-// The named extents of the arguments, rounded up. False when the arguments do not fit the kernel;
-// the launch then reports that.
-static bool tune_shape(const Jit *jit, const tilec_arg *args, size_t count, TuneRow *key) {
-    for (const FrontExtent *e = jit->kernel->extents; e; e = e->next) {
-        TuneSetting found = {.name = str(e->name), .value = -1};
-        size_t i = 0;
-        for (const FrontParam *p = jit->kernel->params; p; p = p->next) {
-            if (p->kind == FRONT_TYPE || p->kind == FRONT_CONST) continue;
-            if (i == count) return false;
-            const tilec_arg *arg = &args[i++];
-            if (p->kind != FRONT_VIEW) continue;
-            for (uint32_t d = 0; d < p->rank && d < TILEC_MAX_RANK; d++)
-                if (p->extents[d] == e->name && arg->kind == TILEC_ARG_VIEW)
-                    found.value = arg->view.extent[d];
-        }
-        if (found.value < 0) return false;
-        found.value = tune_bucket(found.value);
-        vec_push(jit->scratch, &key->shape, found);
-    }
-    return true;
-}
-
-// The table's row for any of the device's names.
-static const TuneRow *tuned_row(const tilec_kernel *kernel, TuneRow *key) {
-    const Jit *jit = kernel->source;
-    const TuneRow *row = NULL;
-    for (uint32_t i = 0; !row && i < jit->tune_names.count; i++) {
-        key->target = str(jit->tune_names.text[i]);
-        row = tune_find(compiler_of(kernel->context)->tuned, key);
-    }
-    return row;
-}
-
-static bool is_tuned(const tilec_kernel *kernel) {
-    const Jit *jit = kernel->source;
-    TuneRow key = jit->tune_key;
-    bool known = false;
-    for (uint32_t i = 0; !known && i < jit->tune_names.count; i++) {
-        key.target = str(jit->tune_names.text[i]);
-        known = tune_knows(compiler_of(kernel->context)->tuned, &key);
-    }
-    return known;
-}
+// ---- Consts that were measured for a shape ----
 
 // The specialisation that the table names for these arguments. If it cannot be compiled or
 // launched, the default one is used, so that a table changes only times.
 static void choose_tuned(tilec_kernel *kernel, const tilec_arg *args, size_t count,
                          const FrontSpec *spec, const RtLoaded **loaded) {
     Jit *jit = kernel->source;
-    TuneRow key = jit->tune_key;
-    key.types = tune_types(jit->scratch, jit->kernel, spec);
-    if (!tune_shape(jit, args, count, &key)) return;
-    const TuneRow *row = tuned_row(kernel, &key);
+    TuneRow row;
     FrontSpec tuned = copy_spec(jit->scratch, spec);
     const RtLoaded *better = NULL;
     LaunchPlan plan = launch_plan(arena_new(jit->scratch, LaunchRoom, 1));
-    if (!row || row == jit->refused ||
-        !tune_apply(jit->scratch, jit->unit->names, jit->kernel, row, &tuned))
+    if (!jit_tune_row(kernel, args, count, spec, &row) || row.consts.data == jit->refused ||
+        !tune_apply(jit->scratch, jit->unit->names, jit->kernel, &row, &tuned))
         return;
     if (specialize(kernel, &tuned, NULL, &better))
-        jit->refused = row;
+        jit->refused = row.consts.data;
     else if (!launch_prepare(kernel->context, kernel->device, better->meta, args, count, NULL,
                              &plan))
         *loaded = better;
     if (*loaded != better) rt_begin(kernel->context);
 }
 
-static tilec_status resolve_locked(tilec_kernel *kernel, const tilec_arg *args, size_t count,
-                                   bool own_grid, const RtLoaded **loaded) {
-    Jit *jit = kernel->source;
-    arena_reset(jit->scratch, (ArenaMark){0});
-    Diags *diags = diags_create(jit->scratch, jit->unit->sources);
-    FrontSpec spec = copy_spec(jit->scratch, &jit->spec);
+tilec_status jit_bind(const tilec_kernel *kernel, Arena *arena, const tilec_arg *args, size_t count,
+                      FrontSpec *spec) {
+    const Jit *jit = kernel->source;
+    Diags *diags = diags_create(arena, jit->unit->sources);
+    *spec = copy_spec(arena, &jit->spec);
     Dtype types[LAUNCH_MAX_ARGS];
     size_t typed = count < LAUNCH_MAX_ARGS ? count : LAUNCH_MAX_ARGS;
     for (size_t i = 0; i < typed; i++) types[i] = arg_type(&args[i]);
     tilec_status s;
-    if (!frontend_specialize(jit->unit->file, jit->scratch, jit->kernel, types, typed, &spec,
-                             diags))
+    if (!frontend_specialize(jit->unit->file, arena, jit->kernel, types, typed, spec, diags))
         return rt_fail_diags(kernel->context, TILEC_LAUNCH_REFUSED, diags);
-    if (!types_known(jit->kernel, &spec)) {
-        if (!views_given(kernel, args, count, &s)) return s;
-        return rt_fail(kernel->context, TILEC_LAUNCH_REFUSED,
-                       "%s: the arguments leave a type parameter open; give it with TILEC_TYPE",
-                       jit->kernel->name);
-    }
-    s = specialize(kernel, &spec, NULL, loaded);
+    if (types_known(jit->kernel, spec)) return TILEC_OK;
+    if (!views_given(kernel, args, count, &s)) return s;
+    return rt_fail(kernel->context, TILEC_LAUNCH_REFUSED,
+                   "%s: the arguments leave a type parameter open; give it with TILEC_TYPE",
+                   jit->kernel->name);
+}
+
+tilec_status jit_specialize(tilec_kernel *kernel, const FrontSpec *spec, const RtLoaded **loaded) {
+    return specialize(kernel, spec, NULL, loaded);
+}
+
+const IrFunc *jit_tile_ir(const tilec_kernel *kernel, Arena *arena, const FrontSpec *spec) {
+    const Jit *jit = kernel->source;
+    Unit unit = unit_in(kernel, arena, diags_create(arena, jit->unit->sources));
+    const Compiled *compiled = compile(kernel, &unit, spec);
+    return compiled ? compiled->func : NULL;
+}
+
+static tilec_status resolve_locked(tilec_kernel *kernel, const tilec_arg *args, size_t count,
+                                   bool own_grid, const RtLoaded **loaded) {
+    Jit *jit = kernel->source;
+    FrontSpec spec;
+    arena_reset(jit->scratch, (ArenaMark){0});
+    tilec_status s = jit_bind(kernel, jit->scratch, args, count, &spec);
+    if (!s) s = specialize(kernel, &spec, NULL, loaded);
     if (!s && own_grid && kernel->by_shape) choose_tuned(kernel, args, count, &spec, loaded);
     return s;
 }
@@ -548,7 +503,7 @@ static tilec_status resolve(tilec_kernel *kernel, const tilec_arg *args, size_t 
     Jit *jit = kernel->source;
     Recovery r;
     if (RECOVER_FAILED(&r)) return rt_no_memory(kernel->context);
-    tilec_status s = lock_kernel(kernel);
+    tilec_status s = jit_lock(kernel);
     if (!s) {
         s = resolve_locked(kernel, args, count, own_grid, loaded);
         os_mutex_unlock(jit->lock);
@@ -628,7 +583,8 @@ static tilec_status begin_kernel(tilec_kernel *k, const char *name, const tilec_
     jit->tune_key = tune_key(unit->arena, jit->kernel, jit->spec.target);
     jit->tune_names = tune_names(arena_printf(unit->arena, "%.*s", STR_ARG(jit->tune_key.target)),
                                  api->simulated);
-    k->by_shape = is_tuned(k);
+    k->by_shape = jit_is_tuned(k);
+    if (jit->switches.tune_ms) k->tune = jit_tune;
     rt_keep_diags(context, unit->diags);
     return TILEC_OK;
 }

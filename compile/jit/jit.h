@@ -1,25 +1,61 @@
 // The just-in-time half of the public API: contexts that can compile, kernels from source.
 //
 // A JIT kernel holds its unit (source, imports, trees) and the specialisations made so far, keyed
-// by the types of its type parameters. On device cpu each variant has code of its own, made when a
-// launch first chooses it; the likeliest variant (launch_guard.h) is compiled at creation, so that
-// errors are reported there. On device interp, and under "sanitize", the interpreter runs them.
+// by the types of its type parameters, and by the consts that were measured for a shape
+// (jit_tune.h). On device cpu each variant has code of its own, made when a launch first chooses
+// it; the likeliest variant (launch_guard.h) is compiled at creation, so that errors are reported
+// there. On device interp, and under "sanitize", the interpreter runs them.
 // Invariants: specialisations are only added, under the kernel's mutex; results that were handed
 // out stay valid until the kernel is destroyed.
 #ifndef TILEC_COMPILE_JIT_JIT_H
 #define TILEC_COMPILE_JIT_JIT_H
 
+#include "base/os/os_mutex.h"
 #include "compile/pipeline/compile.h"
 #include "runtime/kernel.h"
+#include "runtime/tune.h"
+
+enum { TUNE_MS_MAX = 86400000 };  // a day
 
 typedef struct JitSwitches {
     bool sanitize;
-    bool debug;  // line tables in code; on by default
+    bool debug;       // line tables in code; on by default
+    int64_t tune_ms;  // budget of TILEC_TUNE; 0: it was not asked for
 } JitSwitches;
 
+struct Specialization;
+typedef struct Jit {
+    Unit *unit;
+    const FrontKernel *kernel;
+    FrontSpec spec;
+    JitSwitches switches;
+    OsMutex *lock;
+    bool compiling;        // the holder of the lock changes more than the scratch
+    Arena *scratch;        // for one look-up
+    TuneNames tune_names;  // of the device
+    TuneRow tune_key;   // in the unit's arena; the table has rows for it if the kernel is by_shape
+    bool never_tuned;   // TILEC_TUNE has nothing to choose, or cannot measure this kernel
+    _Atomic bool said;  // why it is not measured
+    // consts of the last row that does not compile; it is not tried at each launch
+    const TuneSetting *refused;
+    struct Specialization *made;
+} Jit;
+
 // Converts a public specialisation to the compiler's form. Options of ir/options.def are bindings;
-// "sanitize", "debug", "math.contract", "math.approx" are switches. Reports unknown ones.
+// "sanitize", "debug", "math.contract", "math.approx", "tune.ms" are switches. Reports unknown
+// ones.
 bool jit_spec(Unit *unit, const FrontKernel *kernel, const tilec_spec *from, FrontSpec *spec,
               JitSwitches *switches);
+
+// ---- For jit_tune.c. All but jit_lock need the kernel's mutex.
+
+tilec_status jit_lock(const tilec_kernel *kernel);
+// The kernel's specialisation with the types of the arguments, in the arena.
+tilec_status jit_bind(const tilec_kernel *kernel, Arena *arena, const tilec_arg *args, size_t count,
+                      FrontSpec *spec);
+// Finds the code of one specialisation, or makes it.
+tilec_status jit_specialize(tilec_kernel *kernel, const FrontSpec *spec, const RtLoaded **loaded);
+// Its tile IR, in the arena; NULL: it does not compile.
+const IrFunc *jit_tile_ir(const tilec_kernel *kernel, Arena *arena, const FrontSpec *spec);
 
 #endif

@@ -53,9 +53,17 @@ static bool option(Unit *u, const FrontKernel *kernel, Str name, int64_t value, 
     }
     const IrOption *number = ir_option_find(name);
     if (number) return number_option(u, kernel, number, value, spec);
+    if (str_equal(name, STR("tune.ms"))) {
+        switches->tune_ms = value;
+        if (value >= 1 && value <= TUNE_MS_MAX) return true;
+        diag_error(u->diags, kernel->span, DIAG_SPECIALIZE,
+                   "tune.ms must be 1 to %d milliseconds, found %lld", TUNE_MS_MAX,
+                   (long long)value);
+        return false;
+    }
     diag_error(u->diags, kernel->span, DIAG_SPECIALIZE, "there is no option '%.*s'", STR_ARG(name));
     Str numbers = ir_option_list(u->arena, ", ", ", ");
-    diag_help(u->diags, "options are: %.*s, sanitize, debug, math.contract, math.approx",
+    diag_help(u->diags, "options are: %.*s, sanitize, debug, math.contract, math.approx, tune.ms",
               STR_ARG(numbers));
     return false;
 }

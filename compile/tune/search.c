@@ -8,6 +8,7 @@
 
 #include "base/os/os.h"
 #include "base/os/os_thread.h"
+#include "base/recover.h"
 #include "compile/device/sim_device.h"
 #include "compile/jit/compiler.h"
 
@@ -48,6 +49,8 @@ __attribute__((format(printf, 2, 3))) static void say(const TuneSearch *s, const
     va_end(args);
     s->say(s->say_user, text);
 }
+
+static double since(uint64_t begin) { return (double)(os_time_ns() - begin) * 1e-9; }
 
 // ---- The space ----
 
@@ -117,11 +120,13 @@ void tune_consts(Arena *arena, const TuneSearch *s, const TuneCandidate *c, Tune
 
 // ---- Compiling, by several threads ----
 
-static void first_line(TuneSearch *s, TuneCandidate *c) {
+// Notes the failure, in the words of its first line.
+static void fail(TuneSearch *s, TuneCandidate *c, tilec_status status) {
     const char *text = tilec_last_error(s->device->context), *end = strchr(text, '\n');
     os_mutex_lock(s->lock);
     c->failure = arena_text(s->arena, text, end ? (size_t)(end - text) : strlen(text));
     os_mutex_unlock(s->lock);
+    c->status = status;
     c->active = false;
 }
 
@@ -142,9 +147,23 @@ static void compile_one(const TuneWorker *w, TuneCandidate *c) {
         tilec_spec_kind kind = frontend_is_option(name) ? TILEC_SPEC_OPTION : TILEC_SPEC_CONST;
         all[from->given.count + k] = (tilec_spec_entry){kind, name, 0, c->values[k]};
     }
-    if (tilec_kernel_from_source(s->device->context, s->device, from->path, from->text.text,
-                                 from->text.size, from->kernel, &spec, &c->kernel))
-        first_line(s, c);
+    tilec_status status =
+        tilec_kernel_from_source(s->device->context, s->device, from->path, from->text.text,
+                                 from->text.size, from->kernel, &spec, &c->kernel);
+    if (status) fail(s, c, status);
+}
+
+// A thread of ours is in no region of recovery.
+static void compile_safely(const TuneWorker *w, TuneCandidate *c) {
+    Recovery r;
+    if (RECOVER_FAILED(&r)) {
+        c->failure = "out of memory";
+        c->status = TILEC_OUT_OF_MEMORY;
+        return;
+    }
+    compile_one(w, c);
+    recover_keep_all();
+    recover_end(&r);
 }
 
 static void compile_some(void *argument) {
@@ -153,8 +172,10 @@ static void compile_some(void *argument) {
     for (;;) {
         size_t i = atomic_fetch_add(&s->next, 1);
         if (i >= s->count) return;
+        TuneCandidate *c = &s->candidates[i];
         say(s, "compiling %zu of %zu", i + 1, s->count);
-        compile_one(w, &s->candidates[i]);
+        c->left_out = i && s->whole && since(s->begin) > s->budget / 2;
+        if (!c->left_out) compile_safely(w, c);
     }
 }
 
@@ -173,8 +194,6 @@ static void compile_all(TuneSearch *s) {
 }
 
 // ---- The budget ----
-
-static double since(uint64_t begin) { return (double)(os_time_ns() - begin) * 1e-9; }
 
 // Is it time to stop? `fewest`: the budget counts only once there is something to compare.
 static bool is_over(TuneSearch *s, uint64_t begin, bool fewest) {
@@ -295,7 +314,8 @@ static bool play_round(TuneSearch *s, uint64_t begin) {
         if (!c->active) continue;
         if (is_over(s, begin, few)) return false;
         make_room(s, c);
-        if (timing_steady(&s->timed, c->kernel, c->repeats, &c->times[s->rounds])) first_line(s, c);
+        tilec_status failed = timing_steady(&s->timed, c->kernel, c->repeats, &c->times[s->rounds]);
+        if (failed) fail(s, c, failed);
     }
     s->rounds++;
     for (size_t i = 0; i < s->count; i++)
@@ -346,7 +366,7 @@ static void calibrate_all(TuneSearch *s, uint64_t begin) {
     for (size_t i = 0; i < s->count; i++) {
         TuneCandidate *c = &s->candidates[i];
         char text[200];
-        if (c->failure) continue;
+        if (c->failure || c->left_out) continue;
         if (is_over(s, begin, !first_active(s))) {
             leave_out(s, i);
             return;
@@ -354,7 +374,8 @@ static void calibrate_all(TuneSearch *s, uint64_t begin) {
         tune_candidate_text(s, c, text, sizeof text);
         say(s, "trying %zu of %zu: %s", i + 1, s->count, text);
         c->active = true;
-        if (timing_calibrate(&s->timed, c->kernel, &c->repeats, &c->seconds)) first_line(s, c);
+        tilec_status failed = timing_calibrate(&s->timed, c->kernel, &c->repeats, &c->seconds);
+        if (failed) fail(s, c, failed);
     }
 }
 
@@ -402,7 +423,7 @@ static TuneCandidate *count_all(TuneSearch *s, uint64_t begin) {
     for (size_t i = 0; i < s->count; i++) {
         TuneCandidate *c = &s->candidates[i];
         SimTally tally = {0};
-        if (c->failure) continue;
+        if (c->failure || c->left_out) continue;
         if (is_over(s, begin, !best)) {
             leave_out(s, i);
             break;
@@ -411,7 +432,7 @@ static TuneCandidate *count_all(TuneSearch *s, uint64_t begin) {
         sim_device_tally(s->device, &tally);
         tilec_status failed = s->timed.launch(s->timed.user, c->kernel);
         sim_device_tally(s->device, NULL);
-        if (failed) first_line(s, c);
+        if (failed) fail(s, c, failed);
         c->cost = cost_of(&tally);
         if (!failed && (!best || c->cost < best->cost)) best = c;
     }
@@ -424,9 +445,10 @@ static TuneCandidate *count_all(TuneSearch *s, uint64_t begin) {
 
 TuneCandidate *tune_search(TuneSearch *s) {
     s->lock = os_mutex_create_long();
+    s->begin = os_time_ns();
     compile_all(s);
     if (s->interrupts) os_interrupt_begin(&s->interrupt);
-    uint64_t begin = os_time_ns();
+    uint64_t begin = s->whole ? s->begin : os_time_ns();
     TuneCandidate *best;
     if (s->device->api->simulated) {
         best = count_all(s, begin);

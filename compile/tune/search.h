@@ -29,6 +29,7 @@ typedef struct TuneCandidate {
     int64_t *values;  // one for each name
     tilec_kernel *kernel;
     const char *failure;  // why it cannot be used: it does not compile, or requires fails
+    tilec_status status;  // of the failure
     bool left_out;        // the time was over, or Ctrl-C came, before it was measured
     bool active;          // takes part in the next round
     unsigned repeats;     // launches of a sample
@@ -62,6 +63,7 @@ typedef struct TuneSearch {
     TuneSource source;
     Timed timed;      // launches a candidate
     double budget;    // seconds for measuring
+    bool whole;       // the budget is for compiling, too, which takes about half of it at most
     bool interrupts;  // Ctrl-C ends the search
     // Called with a line about what is done now, by several threads; NULL: not called.
     void (*say)(void *user, const char *text);
@@ -73,6 +75,7 @@ typedef struct TuneSearch {
     size_t count;
     // of tune_search
     OsMutex *lock;        // protects the arena
+    uint64_t begin;       // of compiling
     _Atomic size_t next;  // to compile
     OsInterrupt interrupt;
     TuneEnd end;

@@ -9,24 +9,24 @@ enum { N = 128, LAYERS = 6 };
 // The programs that the device runs at once share the rows.
 static const char text[] =
     "kernel layer(f32 w[N, N], f32 x[N], f32 y[N], const N = 128, const B = 16)\n"
-    "    grid(min(units(), cdiv(N, B)))\n{\n"
-    "    let v = expand(x[0 +: N], axis = 0);\n"
+    "    grid(min(units(), cdiv(N, B)))\n{\n    let v = expand(x[0 +: N], axis = 0);\n"
     "    for r in program(0) .. cdiv(N, B) step programs(0)\n"
-    "        y[r * B +: B] = max(sum(w[r * B +: B, 0 +: N] * v, axis = 1), 0.0);\n}\n";
+    "        y[r * B +: B] = max(sum(w[r * B +: B, 0 +: N] * v, axis = 1), 0.0);\n}\n"
+    "tune layer { B: 16, 8, 32; }\n";
 
 static tilec_status run(tilec_context *ctx, const char *name, float *y) {
     tilec_device *dev = NULL;
     tilec_kernel *k = NULL;
-    tilec_stream *copies = NULL, *work = NULL;
+    tilec_stream *copies = NULL, *work = NULL;  // the device's first stream
     tilec_event *there[2], *left[2];
     tilec_buffer w[2], x[2];
     tilec_device_info info = {.size = sizeof info};
     float(*weights)[N][N] = NULL, one = 1;
     tilec_status s = tilec_device_open(ctx, name, &dev);
     if (!s) s = tilec_device_describe(dev, &info);
-    if (!s) s = tilec_kernel_from_source(ctx, dev, "l", text, strlen(text), NULL, NULL, &k);
+    const tilec_spec *tune = TILEC_SPEC(TILEC_TUNE(0.1));  // the first launch measures
+    if (!s) s = tilec_kernel_from_source(ctx, dev, "l", text, strlen(text), NULL, tune, &k);
     if (!s) s = tilec_stream_create(dev, &copies);
-    if (!s) s = tilec_stream_create(dev, &work);
     if (!s) s = tilec_host_alloc(dev, LAYERS * sizeof *weights, (void **)&weights);
     for (int i = 0; !s && i < LAYERS * N; i++)  // each layer doubles, and moves by its number
         weights[i / N][i % N][(i % N + i / N) % N] = 2;

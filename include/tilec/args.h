@@ -67,6 +67,7 @@ inline tilec_spec_entry tilec_value_(tilec_spec_kind kind, const char *name, int
 #define TILEC_TYPE(name, dtype) tilec_type_((name), (dtype))
 #define TILEC_CONST(name, value) tilec_value_(TILEC_SPEC_CONST, (name), (value))
 #define TILEC_OPTION(name, value) tilec_value_(TILEC_SPEC_OPTION, (name), (value))
+#define TILEC_TUNE(seconds) TILEC_OPTION("tune.ms", (int64_t)((seconds)*1000))
 #else
 // C: _Generic makes each argument, a compound literal holds them for the call. A kernel without
 // parameters is launched with TILEC_NO_ARGS.
@@ -188,6 +189,8 @@ static inline tilec_arg tilec_arg_whole_(tilec_buffer b) { return tilec_arg_buff
     { TILEC_SPEC_CONST, (name), TILEC_BOOL, (value) }
 #define TILEC_OPTION(name, value) \
     { TILEC_SPEC_OPTION, (name), TILEC_BOOL, (value) }
+// The first launch of a shape measures the kernel's tune space, for about that time.
+#define TILEC_TUNE(seconds) TILEC_OPTION("tune.ms", (int64_t)((seconds)*1000))
 #endif
 
 #endif

@@ -323,8 +323,7 @@ typedef enum tilec_spec_kind {
 } tilec_spec_kind;
 typedef struct tilec_spec_entry {
     tilec_spec_kind kind;
-    const char
-        *name;  // a type or const parameter, or an option: "warps", "sanitize", "math.contract"
+    const char *name;   // a type or const parameter, or an option: "warps", "sanitize", "tune.ms"
     tilec_dtype dtype;  // for a type
     int64_t value;      // for a const or option
 } tilec_spec_entry;
@@ -414,6 +413,16 @@ TILEC_API tilec_status tilec_launch_grid(tilec_kernel *kernel, tilec_stream *str
 // launch.
 TILEC_API tilec_status tilec_kernel_prepare(tilec_kernel *kernel, tilec_stream *stream,
                                             const tilec_arg *args, size_t count);
+
+// Measures every choice of the kernel's tune space with these arguments, for about `seconds`,
+// which include compiling, and keeps the best for launches of the same types and extents (rounded
+// up to powers of two): in the context, and in the user's table. Waits for the stream. The arrays
+// are as before when it returns; no other work may use them meanwhile. A kernel without a tune
+// space is a success. TILEC_UNSUPPORTED: launches have effects that cannot be undone (the kernel
+// prints, writes through pointers, uses atomics of the system's scope), the kernel has sanitize or
+// belongs to a built library, or the stream is captured.
+TILEC_API tilec_status tilec_tune(tilec_kernel *kernel, tilec_stream *stream, const tilec_arg *args,
+                                  size_t count, double seconds);
 
 // The kernel as a plain C function. It takes, in the order of the kernel's parameters: each scalar
 // by value (f16, bf16 and fp8 as float); each pointer as a pointer; each view as a pointer to its

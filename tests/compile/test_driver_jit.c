@@ -69,13 +69,15 @@ static void open_device(World *w, const char *name) {
         fail_msg("%s", tilec_last_error(w->context));
 }
 
-static tilec_kernel *kernel_of(World *w, const char *text) {
+static tilec_kernel *kernel_with(World *w, const char *text, const tilec_spec *spec) {
     tilec_kernel *k = NULL;
-    if (tilec_kernel_from_source(w->context, w->device, "k.tile", text, strlen(text), NULL, NULL,
+    if (tilec_kernel_from_source(w->context, w->device, "k.tile", text, strlen(text), NULL, spec,
                                  &k))
         fail_msg("%s", tilec_last_error(w->context));
     return k;
 }
+
+static tilec_kernel *kernel_of(World *w, const char *text) { return kernel_with(w, text, NULL); }
 
 enum { N = 1000 };
 
@@ -148,6 +150,18 @@ static void keep_line(void *user, const char *line, size_t length) {
 // A device of a context that keeps what is printed.
 static void open_with_lines(World *w, const char *name, Lines *lines) {
     tilec_context_options o = {.size = sizeof o, .print = keep_line, .user = lines};
+    tilec_context_destroy(w->context);
+    assert_int_equal(tilec_context_create(&o, &w->context), TILEC_OK);
+    open_device(w, name);
+}
+
+static void keep_log(void *user, tilec_severity severity, const char *text) {
+    (void)severity;
+    keep_line(user, text, strlen(text));
+}
+
+static void open_with_log(World *w, const char *name, Lines *lines) {
+    tilec_context_options o = {.size = sizeof o, .log = keep_log, .user = lines};
     tilec_context_destroy(w->context);
     assert_int_equal(tilec_context_create(&o, &w->context), TILEC_OK);
     open_device(w, name);
@@ -275,6 +289,45 @@ static void multiplies(void **state) {
         }
 }
 
+// A launch that is captured is not measured, since measuring waits and allocates; a later one is.
+static void captures_are_not_measured(void **state) {
+    static const char text[] =
+        "kernel scale(f32 x[N], f32 y[N], const B = 64) grid(cdiv(N, B))\n"
+        "{ y[program(0) * B +: B] = 2.0 * x[program(0) * B +: B]; }\n"
+        "tune scale { B: 64, 128; }\n";
+    static const char *const devices[] = {"cuda:0", "hip:0"};
+    if (!codegen_built()) return;
+    World *w = *state;
+    setenv("TILEC_TUNE_FILE", "", 1);
+    for (int d = 0; d < FAKES; d++) {
+        Lines lines = {.count = 0};
+        const FakeGpu *fake = fake_of(fakes[d]);
+        tilec_buffer b[2];
+        open_with_log(w, devices[d], &lines);
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(tilec_buffer_create(w->device, N * sizeof(float), &b[i]), TILEC_OK);
+        const float one = 1;
+        assert_int_equal(
+            tilec_buffer_fill(w->device, NULL, b[0], 0, &one, sizeof one, N * sizeof one),
+            TILEC_OK);
+        tilec_view x = tilec_buffer_view1(TILEC_F32, b[0], N);
+        tilec_view y = tilec_buffer_view1(TILEC_F32, b[1], N);
+        tilec_kernel *k = kernel_with(w, text, TILEC_SPEC(TILEC_TUNE(0.2)));
+        fake->capture(true);
+        assert_int_equal(tilec_launch(k, NULL, TILEC_ARGS(x, y)), TILEC_OK);
+        assert_int_equal(tilec_tune(k, NULL, TILEC_ARGS(x, y), 0.2), TILEC_UNSUPPORTED);
+        fake->capture(false);
+        assert_non_null(strstr(lines.text, "its stream is captured"));
+        assert_int_equal(lines.count, 1);
+        assert_int_equal(tilec_launch(k, NULL, TILEC_ARGS(x, y)), TILEC_OK);
+        assert_int_equal(lines.count, 2);
+        assert_non_null(strstr(lines.text, "was measured"));
+        assert_int_equal(tilec_launch(k, NULL, TILEC_ARGS(x, y)), TILEC_OK);
+        assert_int_equal(lines.count, 2);
+    }
+    unsetenv("TILEC_TUNE_FILE");
+}
+
 // Programs hand it the host's memory.
 static void auto_stays_on_the_host(void **state) {
     if (!codegen_built()) return;
@@ -285,9 +338,9 @@ static void auto_stays_on_the_host(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(runs_from_source),       TEST(makes_what_is_read),
-                                       TEST(prints_when_waited_for), TEST(prints_before_it_fails),
-                                       TEST(tells_the_first_launch), TEST(multiplies),
-                                       TEST(auto_stays_on_the_host)};
+    const struct CMUnitTest tests[] = {
+        TEST(runs_from_source),       TEST(makes_what_is_read),       TEST(prints_when_waited_for),
+        TEST(prints_before_it_fails), TEST(tells_the_first_launch),   TEST(multiplies),
+        TEST(auto_stays_on_the_host), TEST(captures_are_not_measured)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

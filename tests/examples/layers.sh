@@ -18,6 +18,7 @@ runs() { # runs DEVICE [VARIABLE=VALUE]…
         failed=1
     fi
 }
+export TILEC_TUNE_FILE= # each run measures
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 runs interp

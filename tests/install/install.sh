@@ -22,6 +22,7 @@ quietly() { # prints what a command said only when it fails
         problem "failed: $*"
     }
 }
+export TILEC_TUNE_FILE= # the user's table is left alone
 programs='hello_add matmul streams_events layers function_pointer custom_allocator'
 devices=$(sed -n 's/.*test_devices\[\] = {\(.*\)};.*/\1/p' "$root/tests/support/devices.h" |
     tr -d '",')

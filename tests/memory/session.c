@@ -21,7 +21,7 @@ typedef struct Session {
     tilec_device *device;
     tilec_stream *stream;
     tilec_event *begin, *end;
-    tilec_kernel *copy, *generic, *speaks, *fails;
+    tilec_kernel *copy, *generic, *speaks, *fails, *tuned;
     tilec_buffer buffer, other, temporary;
     void *pinned;
     float x[COUNT], y[COUNT];
@@ -40,6 +40,12 @@ static const char generic_text[] =
 static const char speaks_text[] = "kernel speaks(f32 x[N]) grid(1) { print(\"x \", x[0 +: 4]); }\n";
 static const char fails_text[] =
     "kernel fails(f32 x[N]) grid(1) { assert(x[0] > 100.0, \"small\"); }\n";
+
+static const char tuned_text[] =
+    "kernel tuned(f32 x[N], f32 y[N], const B = 16) grid(cdiv(N, B)) {\n"
+    "    y[program(0) * B +: B] = x[program(0) * B +: B] + 0.0;\n"
+    "}\n"
+    "tune tuned { B: 16, 8; }\n";
 
 static void print(void *user, const char *line, size_t length) {
     (void)user, (void)line, (void)length;
@@ -140,6 +146,8 @@ static tilec_status make_generic(Session *s) { return make_kernel(s, generic_tex
 static tilec_status make_speaks(Session *s) { return make_kernel(s, speaks_text, &s->speaks); }
 static tilec_status make_fails(Session *s) { return make_kernel(s, fails_text, &s->fails); }
 
+static tilec_status make_tuned(Session *s) { return make_kernel(s, tuned_text, &s->tuned); }
+
 static tilec_status make_wrong(Session *s) {
     tilec_kernel *k;
     return make_kernel(s, "kernel wrong(f32 x[N]) grid(1) { x[0] = y; z = ; }", &k);
@@ -185,6 +193,16 @@ static tilec_status launch_copy(Session *s) {
 static tilec_status launch_overlapping(Session *s) {
     tilec_view to = view(s->buffer);
     return run(s, s->copy, TILEC_ARGS(view(s->buffer), to));
+}
+
+// So little time is over before a second choice is compiled.
+static tilec_status tune(Session *s) {
+    return tilec_tune(s->tuned, s->stream, TILEC_ARGS(view(s->buffer), view(s->other)), 1e-9);
+}
+
+static tilec_status launch_tuned(Session *s) {
+    tilec_status status = run(s, s->tuned, TILEC_ARGS(view(s->buffer), view(s->other)));
+    return status ? status : check(s, 1, 0);
 }
 
 static tilec_status launch_generic(Session *s) {
@@ -243,7 +261,8 @@ static tilec_status elapsed(Session *s) {
 }
 
 // Devices: all; those that compile any kernel; those on the host's memory; those that can print.
-enum { ANY = 1, COMPILES = 2, HOST = 4, PRINTS = 8 };
+// And plans with tuning.
+enum { ANY = 1, COMPILES = 2, HOST = 4, PRINTS = 8, TUNES = 16 };
 static const struct Step {
     const char *name;
     tilec_status (*run)(Session *s);
@@ -282,6 +301,9 @@ static const struct Step {
     {"make_generic", make_generic, TILEC_OK, COMPILES},
     {"launch_untyped", launch_untyped, TILEC_LAUNCH_REFUSED, COMPILES},
     {"launch_generic", launch_generic, TILEC_OK, COMPILES},
+    {"make_tuned", make_tuned, TILEC_OK, TUNES},
+    {"tune", tune, TILEC_OK, TUNES},
+    {"launch_tuned", launch_tuned, TILEC_OK, TUNES},
     {"make_speaks", make_speaks, TILEC_OK, PRINTS},
     {"launch_speaks", launch_speaks, TILEC_OK, PRINTS},
     {"make_fails", make_fails, TILEC_OK, COMPILES},
@@ -312,6 +334,7 @@ size_t session_run(const SessionPlan *plan) {
     bool sim = strncmp(plan->device, "sim", 3) == 0;
     int here = ANY | (plan->library ? 0 : COMPILES) | (sim ? 0 : HOST);
     if (here & COMPILES && !sim) here |= PRINTS;
+    if (plan->tunes) here |= TUNES;
     failing_begin(plan->nth, plan->how);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         if (steps[i].where & here) do_step(&s, &steps[i]);

@@ -8,6 +8,7 @@
 #ifndef TILEC_TESTS_MEMORY_SESSION_H
 #define TILEC_TESTS_MEMORY_SESSION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct SessionPlan {
@@ -16,6 +17,7 @@ typedef struct SessionPlan {
     const char *library;  // the compiler library; NULL: the real one
     size_t nth;           // the allocation that fails; 0: none
     unsigned how;         // failing.h
+    bool tunes;           // with the steps that measure, which make many allocations
 } SessionPlan;
 
 // Fails the test where a step's status is neither the expected one nor TILEC_OUT_OF_MEMORY after a

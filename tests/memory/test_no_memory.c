@@ -53,6 +53,9 @@ static void on_interp(void **state) {
     run_all((SessionPlan){.device = "interp", .how = FAILING_BLOCKS}, true, sampled(3));
     run_all((SessionPlan){.device = "interp", .how = FAILING_BLOCKS | FAILING_ON}, true,
             sampled(7));
+    run_all((SessionPlan){.device = "interp", .how = FAILING_ONCE, .tunes = true}, true,
+            sampled(5));
+    run_all((SessionPlan){.device = "interp", .how = FAILING_ON, .tunes = true}, true, sampled(9));
 }
 
 static void on_cpu(void **state) {
@@ -83,6 +86,9 @@ static void on_sim(void **state) {
 }
 
 int main(void) {
+    static const char table[] = TEST_BINARY_DIR "/no-memory-tune.txt";
+    setenv("TILEC_TUNE_FILE", table, 1);
+    remove(table);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(on_interp),
         cmocka_unit_test(on_cpu),
