@@ -344,11 +344,15 @@ if(TARGET tilec_llvm AND TARGET test_examples)
     endif()
     foreach(target IN LISTS tilec_targets)
         set(label long)
-        if(target MATCHES "^(native|x86-64-v3)$")
+        set(one_in 8)
+        if(target STREQUAL "x86-64-v3")
+            set(one_in 3)
+        endif()
+        if(target STREQUAL "native")
             set(label quick)
         else()
             tilec_target_test(examples/slice-${target} ${target} quick
-                              test_examples --device cpu --one-in 8)
+                              test_examples --device cpu --one-in ${one_in})
         endif()
         tilec_target_test(examples/cpu-${target} ${target} ${label} test_examples --device cpu)
         tilec_target_test(examples_long/cpu-${target} ${target} long
@@ -357,20 +361,16 @@ if(TARGET tilec_llvm AND TARGET test_examples)
             tilec_target_test(docs/test_language-${target} ${target} quick docs_test_language)
         endif()
     endforeach()
-    foreach(arch sm_75 sm_80 sm_89 sm_90 gfx90a gfx942 gfx950 gfx1030 gfx1100 gfx1201)
-        set(label long)
-        set(one_in 8)
+    foreach(arch sm_75 sm_80 sm_89 sm_90 sm_90a gfx90a gfx942 gfx950 gfx1030 gfx1100 gfx1201)
+        set(one_in 12)
         if(arch STREQUAL "sm_80")
-            set(label quick)
-        elseif(arch MATCHES "^(gfx942|gfx1100)$")
             set(one_in 2)
+        elseif(arch MATCHES "^(sm_90a|gfx942|gfx1100)$")
+            set(one_in 4)
         endif()
-        if(label STREQUAL "long")
-            tilec_target_test(examples/slice-${arch} native quick
-                              test_examples --device sim:${arch} --one-in ${one_in})
-        endif()
-        tilec_target_test(examples/sim-${arch} native ${label}
-                          test_examples --device sim:${arch})
+        tilec_target_test(examples/slice-${arch} native quick
+                          test_examples --device sim:${arch} --one-in ${one_in})
+        tilec_target_test(examples/sim-${arch} native long test_examples --device sim:${arch})
         tilec_target_test(examples_long/sim-${arch} native long
                           test_examples --long --device sim:${arch})
     endforeach()
@@ -395,7 +395,7 @@ if(TARGET tilec_llvm AND TARGET test_examples)
         foreach(kernel matmul matmul_i8 linear_relu attention)
             tilec_target_test(examples/sim-${arch}-options-${kernel} native quick
                               test_examples --device sim:${arch} --option direct=1
-                              --option chiplets=8 ${kernel})
+                              --option chiplets=8 --one-in 4 ${kernel})
         endforeach()
     endforeach()
     # These tests write to the same folders, so they must not run at the same time.
@@ -643,11 +643,11 @@ endif()
 # Processor seconds of the longest tests, which start first: of the slice where they are longest.
 set(longest
     "bundle 31" "compile/test_long_code 29" "matrix/test_matrix 28" "files/run 20"
-    "examples/slice-gfx1100 18" "compile/test_no_memory 18" "check/selftest 16" "aot/aot 16"
-    "gen/test_random 16" "compile/test_build_calls 14" "passes/test_gpu_dot 13" "files/explain 12"
+    "examples/slice-gfx1100 10" "compile/test_no_memory 18" "check/selftest 16" "aot/aot 16"
+    "gen/test_random 16" "compile/test_build_calls 14" "passes/test_gpu_dot 12" "files/explain 12"
     "mutate/mutants_gfx942 11" "examples/slice-gfx950 11" "codegen/test_library 11"
     "compile/test_build 10" "tools/test_build_command 10" "matrix/test_views 10"
-    "examples/cpu-x86-64-v3 10" "install/size 10" "examples/ptxas 10" "examples/amdgpu 10"
+    "tools/test_measure 12" "install/size 10" "examples/ptxas 10" "examples/amdgpu 10"
     "codegen/test_cpu_memory 9" "examples/slice-gfx942 9" "docs/tutorial 9" "matrix/test_chains 8"
     "check/warnings 8" "docs/console 8" "tools/test_bad_input 7" "memory/test_no_memory 7")
 get_property(all_tests DIRECTORY PROPERTY TESTS)

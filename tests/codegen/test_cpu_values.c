@@ -20,9 +20,9 @@ typedef struct Values {
     bool seen[IR_OPCODES];
 } Values;
 
-// A third of the combinations in each slice.
+// A sixth of the combinations in each slice.
 static bool is_due(uint32_t target, uint32_t length, Dtype elem) {
-    return slice_has(target + length + elem, 3);
+    return slice_has(target + length + elem, 6);
 }
 
 static int set_up(void **state) {

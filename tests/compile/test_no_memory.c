@@ -251,14 +251,16 @@ static void limits_of_the_system(void **state) {
 
 static void one_fails(void **state) {
     (void)state;
-    each(false, 150);
+    each(false, 75);
 }
 
-// The compiler library is opened near the beginning: there each allocation, one after the other.
+// The compiler library is opened near the beginning: there each allocation, one after the other, a
+// third of them in each slice.
 static void opening_fails(void **state) {
     (void)state;
     size_t ignored, ended[2] = {0, 0};
-    for (size_t nth = 1; nth <= OPENING; nth++)
+    size_t step = getenv("TILEC_TEST_WHOLE") ? 1 : 3;
+    for (size_t nth = 1 + slice_number() % step; nth <= OPENING; nth += step)
         for (int on = 0; on < 2; on++) {
             int end = in_child(nth, on, &ignored);
             ended[on] += end == GLIBC_ENDS;
@@ -271,7 +273,7 @@ static void opening_fails(void **state) {
 // A link is too short for the samples of a whole compilation.
 static void linking_fails(void **state) {
     (void)state;
-    enum { STEP = 8 };
+    enum { STEP = 16 };
     size_t count = 0, ignored, ended = 0;
     bool whole = getenv("TILEC_TEST_WHOLE") != NULL;
     atomic_store(&links_only, true);
@@ -292,7 +294,7 @@ static void linking_fails(void **state) {
 
 static void all_fail_from_there(void **state) {
     (void)state;
-    each(true, 60);
+    each(true, 40);
 }
 
 #else

@@ -21,7 +21,7 @@
 #include "tests/support/tir.h"
 
 enum {
-    WHOLE = 16,     // times as many
+    WHOLE = 32,     // times as many
     QUICK = 8,      // one in these is compiled as users' kernels are
     FAILURES = 10,  // then the run ends
     SECONDS = 900,  // for one seed, shrinking included

@@ -2,7 +2,7 @@
 //
 // Invariants: a failure fails the test with all that is needed to see it again, and does not hide
 // the next ones; each seed is run in a child of its own, so that this holds of crashes, too. With
-// TILEC_TEST_WHOLE=1 sixteen times as many seeds are run, with TILEC_TEST_PORTION=3/10 a part of
+// TILEC_TEST_WHOLE=1 32 times as many seeds are run, with TILEC_TEST_PORTION=3/10 a part of
 // them, with TILEC_TEST_SEED=4711 that one, in this process.
 //
 //     gen_run_kernels(0, 100);

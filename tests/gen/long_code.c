@@ -10,7 +10,7 @@
 
 static void test_code(void **state) {
     (void)state;
-    gen_run_code(2000000, 6250);
+    gen_run_code(2000000, 3125);
 }
 
 int main(void) {

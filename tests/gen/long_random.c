@@ -10,12 +10,12 @@
 
 static void test_kernels(void **state) {
     (void)state;
-    gen_run_kernels(1000000, 1000);
+    gen_run_kernels(1000000, 500);
 }
 
 static void test_sources(void **state) {
     (void)state;
-    gen_run_sources(1000000, 2000);
+    gen_run_sources(1000000, 1000);
 }
 
 int main(void) {

@@ -13,12 +13,12 @@
 
 static void test_kernels(void **state) {
     (void)state;
-    gen_run_kernels(0, 120);
+    gen_run_kernels(0, 60);
 }
 
 static void test_code(void **state) {
     (void)state;
-    gen_run_code(0, 300);
+    gen_run_code(0, 150);
 }
 
 static void test_opcodes(void **state) {

@@ -252,10 +252,11 @@ static bool is_set(const char *variable, const char *value) {
 }
 
 // The first cell of a kind: the machine's own level of x86-64, another level in rotation, and both
-// vendors' GPUs.
+// vendors' GPUs, each in one of two slices.
 static bool takes_kind(const Device *d, uint64_t hash) {
-    if (!d->target) return !d->kinds || !getenv("TILEC_TEST_GPU");
-    if (strcmp(d->target, "native") == 0) return true;
+    bool due = slice_has(hash >> 8, 2);
+    if (!d->target) return getenv("TILEC_TEST_GPU") ? !d->kinds : due;
+    if (strcmp(d->target, "native") == 0) return due;
     if (target_of(d).level == CPU_AARCH64) return false;
     return slice_has(hash - (uint64_t)(d - matrix_devices), OTHER_LEVELS);
 }

@@ -48,8 +48,8 @@ static size_t sampled(size_t step) { return getenv("TILEC_TEST_WHOLE") ? 1 : ste
 
 static void on_interp(void **state) {
     (void)state;
-    run_all((SessionPlan){.device = "interp", .how = FAILING_ONCE}, true, 1);
-    run_all((SessionPlan){.device = "interp", .how = FAILING_ON}, true, 1);
+    run_all((SessionPlan){.device = "interp", .how = FAILING_ONCE}, true, sampled(2));
+    run_all((SessionPlan){.device = "interp", .how = FAILING_ON}, true, sampled(2));
     run_all((SessionPlan){.device = "interp", .how = FAILING_BLOCKS}, true, sampled(3));
     run_all((SessionPlan){.device = "interp", .how = FAILING_BLOCKS | FAILING_ON}, true,
             sampled(7));
@@ -62,10 +62,10 @@ static void on_cpu(void **state) {
     (void)state;
     setenv("FAKE_KERNEL", TEST_FAKE_KERNEL, 1);
     SessionPlan plan = {.device = "cpu", .library = TEST_FAKE_PLUGIN};
-    run_all(plan, false, 1);
+    run_all(plan, false, sampled(2));
     plan.how = FAILING_ON;
-    run_all(plan, false, 1);
-    run_all(plan, true, 1);
+    run_all(plan, false, sampled(2));
+    run_all(plan, true, sampled(2));
     plan.how = FAILING_BLOCKS;
     run_all(plan, false, sampled(3));
     plan.how = FAILING_BLOCKS | FAILING_ON;
@@ -76,7 +76,7 @@ static void on_sim(void **state) {
     (void)state;
 #ifdef TEST_CODEGEN
     SessionPlan plan = {.device = "sim:sm_80"};
-    run_all(plan, true, 1);
+    run_all(plan, true, sampled(2));
     plan.how = FAILING_BLOCKS;
     run_all(plan, true, sampled(31));
 #else

@@ -20,6 +20,7 @@
 #include "tests/support/codegen_plugin.h"
 #include "tests/support/dice.h"
 #include "tests/support/process.h"
+#include "tests/support/slice.h"
 #include "tests/support/tir.h"
 
 typedef struct Types {
@@ -301,7 +302,7 @@ static Count check(const Case *c, const char *target, uint64_t seed) {
     return count;
 }
 
-// ---- the cases ----------------------------------------------------------------------------------
+// ---- the cases: those of the larger tests in slices ---------------------------------------------
 
 static Case random_case(Dice *dice, Types types) {
     enum { LARGEST = 7 };
@@ -324,6 +325,7 @@ static void every_type_on_every_target(void **state) {
     for (uint32_t t = 0; t < TYPES; t++)
         for (uint32_t m = 0; m < TARGETS; m++)
             for (uint64_t i = 0; i < EACH; i++) {
+                if (!slice_has(i + t + m, 3)) continue;
                 Dice dice = dice_roll(i * 1000 + t * 10 + m);
                 Case c = random_case(&dice, all_types[t]);
                 if (m >= OF_NVIDIA && c.batch) c.batch = 1;  // 64 KiB are all there is
@@ -359,6 +361,7 @@ static void reduced_precision(void **state) {
     for (uint32_t m = 0; m < TARGETS; m++)
         for (int p = IR_PRECISION_IEEE; p <= IR_PRECISION_BF16X3; p++)
             for (uint64_t i = 0; i < 6; i++) {
+                if (!slice_has(i + (uint64_t)p + m, 2)) continue;
                 Dice dice = dice_roll(i * 100 + (uint64_t)p * 10 + m);
                 Case c = random_case(&dice, all_types[0]);
                 c.precision = (IrPrecision)p;
@@ -486,6 +489,7 @@ static void four_warps_multiply_together(void **state) {
     (void)state;
     enum { CASES = 120 };
     for (uint64_t i = 0; i < CASES; i++) {
+        if (!slice_has(i / 3, 3)) continue;
         Dice dice = dice_roll(i);
         Case c = {.types = all_types[i % 3 == 2 ? 5 : i % 3 == 1 ? 3 : 2]};
         c.m = 32u << dice_below(&dice, 4);
@@ -514,6 +518,7 @@ static void bytes_lie_along_k(void **state) {
                                   {DTYPE_I8, DTYPE_I8, DTYPE_I32},
                                   {DTYPE_U8, DTYPE_I8, DTYPE_I32}};
     for (uint64_t i = 0; i < 96; i++) {
+        if (!slice_has(i / 4, 3)) continue;
         Dice dice = dice_roll(i);
         Case c = {.types = types[i % 4]};
         c.m = 64u << dice_below(&dice, 2);
@@ -603,6 +608,7 @@ static void ptxas_takes_it(void **state) {
     }
     for (uint32_t i = 0; i < TYPES; i++)
         for (uint32_t t = 0; t < OF_NVIDIA; t++) {
+            if (!slice_has(i + t, 2)) continue;
             Case c = {.types = all_types[i], .m = 32, .n = 32, .k = 32, .warps = 2};
             Arena *arena = arena_create();
             compiled(arena, kernel_text(arena, &c), targets[t]);
@@ -629,6 +635,7 @@ static void objects_link(void **state) {
             for (int p = IR_PRECISION_IEEE; p <= IR_PRECISION_BF16X3; p++) {
                 Case c = {.types = all_types[i], .m = 32, .n = 32, .k = 32, .warps = 2};
                 if (p != IR_PRECISION_IEEE && c.types.a != DTYPE_F32) continue;
+                if (!slice_has(i + t + (uint32_t)p, 2)) continue;
                 c.precision = (IrPrecision)p;
                 Arena *arena = arena_create();
                 link_object(kernel_text(arena, &c), targets[t]);

@@ -17,6 +17,7 @@
 #include "ir/text/text.h"
 #include "ir/verify/verify.h"
 #include "passes/pass.h"
+#include "tests/support/slice.h"
 #include "tests/support/tir.h"
 
 static uint64_t dice = 0x2545f4914f6cdd1dU;
@@ -370,14 +371,15 @@ static void check_reduction(size_t kind, Dtype type, const Shape *shape, bool ma
 }
 
 // Every kind with every type on some shapes, and on every shape with some types.
+// Half of the combinations in each slice, as with `sorts`.
 static void reductions(void **state) {
     (void)state;
     size_t n = 0;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
             if (kinds[k].logic != (types[i] == DTYPE_BOOL)) continue;
-            for (int masked = 0; masked < 2; masked++)
-                check_reduction(k, types[i], &shapes[n++ % SHAPES], masked != 0);
+            for (int masked = 0; masked < 2; masked++, n++)
+                if (slice_has(n, 2)) check_reduction(k, types[i], &shapes[n % SHAPES], masked != 0);
         }
     for (size_t i = 0; i < SHAPES; i++) {
         check_reduction(0, DTYPE_F32, &shapes[i], i % 2 != 0);
@@ -519,6 +521,7 @@ static void sorts(void **state) {
     size_t n = 0;
     for (size_t k = 0; k < 2 * SHAPES; k++)
         for (uint32_t axis = 0; axis < shapes[k % SHAPES].rank; axis++, n++) {
+            if (!slice_has(n, 2)) continue;
             Arena *arena = arena_create();
             StrBuf text = strbuf(arena), best = strbuf(arena);
             const Shape *shape = &shapes[k % SHAPES];

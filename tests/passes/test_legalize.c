@@ -18,7 +18,7 @@
 #ifdef TEST_LONG
 enum { PAIRS = 1 << 20, FMAS = 1 << 22 };
 #else
-enum { PAIRS = 1 << 16, FMAS = 1 << 17 };
+enum { PAIRS = 1 << 15, FMAS = 1 << 16 };
 #endif
 
 static const CpuTarget targets[] = {

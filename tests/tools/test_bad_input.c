@@ -99,7 +99,7 @@ static void survives_much_garbage(void **state) {
             tool_fails(t, 1, "is larger than 64 MiB", "tilec opt big.tile");
             tool_fails(t, 1, "is larger than 64 MiB", "cat big.tile | tilec check -");
         }
-        tool_file(t, "some.tile", (Str){big.text, 6 << 20});
+        tool_file(t, "some.tile", (Str){big.text, 3 << 20});
         tool_run(t, 1, "tilec check some.tile >/dev/null 2>&1");
         tool_run(t, 1, "tilec opt some.tile >/dev/null 2>&1");
         free_text(big);

@@ -235,7 +235,7 @@ static void an_interrupt_keeps_the_best(void **state) {
                       "{ var i = 0; while i < 20000 + S { i += 1; } y[0] = i; }\n"
                       "tune wait { S: 1, 2, 3, 4, 5, 6, 7, 8; }\n"));
     tool_run(t, 0,
-             "timeout -s INT 5 tilec tune long.tile wait --device interp --seconds 600 "
+             "timeout -s INT 3 tilec tune long.tile wait --device interp --seconds 600 "
              "--table w.txt; test $? -eq 124");
     assert_true(tool_said(t, "it is the best so far: interrupted after "));
     assert_true(tool_said(t, "kept in w.txt"));
@@ -343,7 +343,7 @@ static void progress_is_for_terminals(void **state) {
     Tool *t = *state;
     tool_file(t, "slow.tile",
               text_of("kernel slow(i32 y[1]) grid(1)\n"
-                      "{ var i = 0; while i < 1000000 { i += 1; } y[0] = i; }\n"));
+                      "{ var i = 0; while i < 350000 { i += 1; } y[0] = i; }\n"));
     tool_run(t, 0, "tilec bench slow.tile --device interp");
     assert_false(tool_said(t, "measuring"));
     tool_run(t, 0, "command -v script || true");
