@@ -77,7 +77,8 @@ void remarks_sort(Remarks *r) {
 // ---- the table ----------------------------------------------------------------------------------
 
 static const ReasonInfo infos[REASONS] = {
-#define REASON(code, slug, kind, text, help) [REASON_##code] = {slug, REASON_##kind, text, help},
+#define REASON(code, slug, kind, cost, text, help) \
+    [REASON_##code] = {slug, REASON_##kind, REASON_COST_##cost, text, help},
 #include "ir/reasons.def"
 #undef REASON
 };

@@ -21,8 +21,16 @@ typedef enum ReasonKind {
     REASON_MISSED,  // something it did not do, and what to change
 } ReasonKind;
 
+// The estimated loss of speed of the code around it, as an order of magnitude.
+typedef enum ReasonCost {
+    REASON_COST_NONE,
+    REASON_COST_LITTLE,
+    REASON_COST_SOME,  // a tenth
+    REASON_COST_MUCH,  // half
+} ReasonCost;
+
 typedef enum Reason {
-#define REASON(code, slug, kind, text, help) REASON_##code,
+#define REASON(code, slug, kind, cost, text, help) REASON_##code,
 #include "ir/reasons.def"
 #undef REASON
     REASONS
@@ -56,6 +64,7 @@ void remarks_sort(Remarks *r);
 typedef struct ReasonInfo {
     const char *slug;  // "access-narrow"
     ReasonKind kind;
+    ReasonCost cost;
     const char *text;  // "… moves {bytes} bytes …": numbers by name, and {what}
     const char *help;  // what to change; "" for facts
 } ReasonInfo;

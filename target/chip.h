@@ -30,12 +30,14 @@ enum {
     // NVIDIA, only the form with an `a`: four warps multiply together, from shared memory
     CHIP_WGMMA = 1024,
     CHIP_SHORT_SUMS = 2048,  // NVIDIA: matrix products of fp8 keep fewer bits of their sums
+    CHIP_TCGEN05 = 4096,     // NVIDIA: a matrix unit with memory of its own, which is not used yet
 
     // The generations that the rows of chips.def name.
     CHIP_TURING = 0,
     CHIP_AMPERE = CHIP_ASYNC_COPY | CHIP_NAN_F32,
     CHIP_HOPPER = CHIP_AMPERE | CHIP_WGMMA,
     CHIP_ADA = CHIP_AMPERE | CHIP_SHORT_SUMS,
+    CHIP_BLACKWELL = CHIP_ADA | CHIP_TCGEN05,
     CHIP_NO_HALF = 0,
     CHIP_HALF = CHIP_F16,
     CHIP_DOT2 = CHIP_F16 | CHIP_F16_DOT | CHIP_LOOSE_PAIRS,

@@ -16,6 +16,7 @@ static const CliOption options[] = {
     {"variant", "N", "number of the variant in the metadata (default: the likeliest one)", false},
     {"only", "CODE", "shows only the remarks with this code; docs/explain.md lists the codes",
      false},
+    {"all", NULL, "shows all remarks, not only those that cost most", false},
     {"svg", "FILE", "draws the layouts of the kernel's tiles into FILE; -: standard output", false},
 };
 

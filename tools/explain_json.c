@@ -106,7 +106,7 @@ static void loops(Json *j, const Unit *unit, const Explain *e) {
     json_close(j, ']');
 }
 
-static void one_remark(Json *j, const Unit *unit, const Remark *r) {
+static void one_remark(Json *j, const Unit *unit, const Explain *e, const Remark *r) {
     const ReasonInfo *info = reason_info(r->reason);
     StrBuf text = strbuf(j->out->arena);
     remark_text(r, &text);
@@ -115,6 +115,7 @@ static void one_remark(Json *j, const Unit *unit, const Remark *r) {
     json_key(j, "kind"), json_str(j, info->kind == REASON_DONE ? STR("done") : STR("missed"));
     json_key(j, "message"), json_str(j, strbuf_str(&text));
     json_key(j, "help"), json_str(j, str(info->help));
+    if (info->kind == REASON_MISSED) member_uint(j, "cost", explain_cost(e, r));
     if (r->what[0]) json_key(j, "what"), json_str(j, str(r->what));
     json_key(j, "numbers"), json_open(j, '{');
     Str name;
@@ -132,7 +133,7 @@ void explain_json_remarks(Json *j, const Unit *unit, const Explain *e, const Rea
     json_key(j, "remarks"), json_open(j, '[');
     for (size_t i = 0; i < remarks_count(e->remarks); i++) {
         const Remark *r = remarks_get(e->remarks, i);
-        if (!only || r->reason == *only) one_remark(j, unit, r);
+        if (!only || r->reason == *only) one_remark(j, unit, e, r);
     }
     json_close(j, ']');
 }

@@ -181,6 +181,11 @@ static void loops(const ExplainPage *p) {
 
 // ---- remarks ------------------------------------------------------------------------------------
 
+static void text_of(const ExplainPage *p, const Remark *r) {
+    remark_text(r, p->out);
+    if (r->times > 1) strbuf_printf(p->out, " (%u times)", r->times);
+}
+
 static void done(const ExplainPage *p) {
     bool any = false;
     for (size_t i = 0; i < remarks_count(p->e->remarks); i++) {
@@ -189,62 +194,109 @@ static void done(const ExplainPage *p) {
         if (!any) heading(p, "what was chosen");
         any = true;
         place(p, r->span, PLACE_WIDTH);
-        remark_text(r, p->out);
-        if (r->times > 1) strbuf_printf(p->out, " (%u times)", r->times);
+        text_of(p, r);
         strbuf_char(p->out, '\n');
     }
-}
-
-static bool is_shown(const Remark *r, const Reason *only) {
-    return only ? r->reason == *only : reason_info(r->reason)->kind == REASON_MISSED;
 }
 
 static bool same_place(const Remark *a, const Remark *b) {
     return a->span.begin == b->span.begin && a->span.end == b->span.end;
 }
 
-static void missed(const ExplainPage *p, const Remark *r) {
+static void remark_line(const ExplainPage *p, const Remark *r) {
     diag_show_place(p->sources, r->span, p->style, p->out);
-    remark_text(r, p->out);
-    if (r->times > 1) strbuf_printf(p->out, " (%u times)", r->times);
+    text_of(p, r);
     strbuf_printf(p->out, " [%s]\n", reason_info(r->reason)->slug);
 }
 
-// Prints what to change, once for each reason among the remarks from `first` to `end`.
-static void helps(const ExplainPage *p, size_t first, size_t end, const Reason *only) {
-    bool said[REASONS] = {false};
-    for (size_t i = first; i < end; i++) {
-        const Remark *r = remarks_get(p->e->remarks, i);
-        const char *help = reason_info(r->reason)->help;
-        if (!is_shown(r, only) || said[r->reason] || !help[0]) continue;
-        said[r->reason] = true;
-        strbuf_printf(p->out, "help: %s\n", help);
-    }
+static void help_of(const ExplainPage *p, Reason reason) {
+    const char *help = reason_info(reason)->help;
+    if (help[0]) strbuf_printf(p->out, "help: %s\n", help);
 }
 
-// Prints the remarks of one place together: texts, the source line, then what to change. Returns
-// the index after them.
-static size_t one_place(const ExplainPage *p, size_t first, const Reason *only, bool *any) {
+// Prints the remarks of one reason and place: texts, then the source line. Returns the index after
+// them.
+static size_t one_place(const ExplainPage *p, size_t first, Reason only) {
     const Remark *head = remarks_get(p->e->remarks, first);
     size_t end = first;
-    bool shown = false;
     for (; end < remarks_count(p->e->remarks); end++) {
         const Remark *r = remarks_get(p->e->remarks, end);
         if (!same_place(head, r)) break;
-        if (!is_shown(r, only)) continue;
-        if (!*any && !only) heading(p, "what was not done, and what to change");
-        *any = shown = true;
-        missed(p, r);
+        if (r->reason == only) remark_line(p, r);
     }
-    if (shown) diag_show_source(p->sources, head->span, DIAG_INFO, p->style, p->out);
-    helps(p, first, end, only);
+    diag_show_source(p->sources, head->span, DIAG_INFO, p->style, p->out);
+    help_of(p, only);
     return end;
 }
 
-static bool by_place(const ExplainPage *p, const Reason *only) {
+static bool by_place(const ExplainPage *p, Reason only) {
     bool any = false;
-    for (size_t i = 0; i < remarks_count(p->e->remarks);) i = one_place(p, i, only, &any);
+    for (size_t i = 0; i < remarks_count(p->e->remarks);) {
+        if (remarks_get(p->e->remarks, i)->reason != only) {
+            i++;
+            continue;
+        }
+        i = one_place(p, i, only);
+        any = true;
+    }
     return any;
+}
+
+// ---- what was not done, by cost -----------------------------------------------------------------
+
+// The remarks of one reason. `worst` costs most, and is shown in full.
+typedef struct ReasonGroup {
+    Reason reason;
+    uint64_t cost;
+    const Remark *worst;
+} ReasonGroup;
+
+// The dearest group first; equal ones in the order of the source.
+static size_t find_groups(const ExplainPage *p, ReasonGroup *groups) {
+    size_t count = 0;
+    for (size_t i = 0; i < remarks_count(p->e->remarks); i++) {
+        const Remark *r = remarks_get(p->e->remarks, i);
+        if (reason_info(r->reason)->kind != REASON_MISSED) continue;
+        uint64_t cost = explain_cost(p->e, r);
+        size_t g = 0;
+        while (g < count && groups[g].reason != r->reason) g++;
+        if (g == count) groups[count++] = (ReasonGroup){r->reason, 0, r};
+        if (groups[g].cost < cost) groups[g].cost = cost, groups[g].worst = r;
+    }
+    for (size_t i = 1; i < count; i++)
+        for (size_t k = i; k > 0 && groups[k - 1].cost < groups[k].cost; k--) {
+            ReasonGroup less = groups[k - 1];
+            groups[k - 1] = groups[k];
+            groups[k] = less;
+        }
+    return count;
+}
+
+static void group(const ExplainPage *p, const ReasonGroup *g) {
+    remark_line(p, g->worst);
+    diag_show_source(p->sources, g->worst->span, DIAG_INFO, p->style, p->out);
+    for (size_t i = 0; i < remarks_count(p->e->remarks); i++) {
+        const Remark *r = remarks_get(p->e->remarks, i);
+        if (r->reason != g->reason || r == g->worst) continue;
+        place(p, r->span, PLACE_WIDTH);
+        text_of(p, r);
+        strbuf_char(p->out, '\n');
+    }
+    help_of(p, g->reason);
+}
+
+static void missed(const ExplainPage *p, bool all) {
+    enum { SHOWN = 4 };
+    ReasonGroup groups[REASONS];
+    size_t count = find_groups(p, groups), shown = all || count <= SHOWN + 1 ? count : SHOWN;
+    if (!count) strbuf_add(p->out, STR("\nthere is nothing to change\n"));
+    if (count) heading(p, "what was not done, and what to change, by estimated cost");
+    for (size_t i = 0; i < shown; i++) group(p, &groups[i]);
+    if (shown == count) return;
+    strbuf_printf(p->out, "%zu more that cost less, shown by --all:", count - shown);
+    for (size_t i = shown; i < count; i++)
+        strbuf_printf(p->out, "%s %s", i > shown ? "," : "", reason_info(groups[i].reason)->slug);
+    strbuf_char(p->out, '\n');
 }
 
 // ---- all ----------------------------------------------------------------------------------------
@@ -259,11 +311,11 @@ void explain_text(const Cli *cli, const Unit *unit, const Explain *e, StrBuf *ou
         resources_cpu(&p);
     loops(&p);
     done(&p);
-    if (!by_place(&p, NULL)) strbuf_add(out, STR("\nthere is nothing to change\n"));
+    missed(&p, cli_has(cli, "all"));
 }
 
 void explain_text_only(const Cli *cli, const Unit *unit, const Explain *e, Reason only,
                        StrBuf *out) {
     ExplainPage p = {unit->sources, e, {.color = cli->color}, out};
-    if (!by_place(&p, &only)) strbuf_printf(out, "no remark [%s]\n", reason_info(only)->slug);
+    if (!by_place(&p, only)) strbuf_printf(out, "no remark [%s]\n", reason_info(only)->slug);
 }

@@ -23,6 +23,7 @@ static const CliOption options[] = {
     {"out", "NAME=F.npy", "keep an array as a NumPy file", true},
     {"grid", "X[,Y[,Z]]", "this grid instead of the kernel's own", false},
     {"seed", "S", "fills arrays without --in (default 1)", false},
+    {"stats", NULL, "counts of a simulated GPU: instructions, sectors, bank conflicts", false},
     {"repeat", "N", "launch N times, each on the same input (default 1)", false},
     {"check", NULL, "compare with the interpreter within the documented bounds", false},
     {"sanitize", NULL, "report accesses out of bounds, false assumes, races", false},
@@ -171,7 +172,7 @@ tilec_status run_again(Run *r) {
 
 static tilec_status launch(Run *r) {
     r->best_ns = UINT64_MAX;
-    r->tallied = r->cli->json && str_starts(str(tilec_device_name(r->device)), STR("sim:"));
+    r->tallied = r->device->api->simulated && (r->cli->json || cli_has(r->cli, "stats"));
     if (r->tallied) sim_device_tally(r->device, &r->tally);
     for (int64_t n = 0; n < r->repeat; n++) {
         tilec_status s = n ? restore(r) : TILEC_OK;
@@ -366,6 +367,10 @@ static int run(Cli *cli) {
     if (str_ends(path, STR(".ptx")) || str_ends(path, STR(".hsaco"))) return run_foreign(cli);
     Run r;
     int status = run_open(cli, &r);
+    if (!status && cli_has(cli, "stats") && !r.device->api->simulated)
+        status = cli_fail(cli, EXIT_USAGE, DIAG_USAGE, "--device sim:sm_90a counts",
+                          "--stats is for simulated devices, but '%s' is not simulated",
+                          tilec_device_name(r.device));
     if (!status) status = on_device(&r);
     run_close(&r);
     return status;

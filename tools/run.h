@@ -34,7 +34,7 @@ typedef struct Run {
     VEC(Str) printed;  // under --json: lines that the kernel printed
     StrBuf report;     // under --json: rows of --check
     StrBuf special;    // the same with special values, or the reason why there are none
-    bool tallied;      // under --json, on a simulated device: counts of the first launch
+    bool tallied;      // on a simulated device: counts of the first launch
     SimTally tally;
 } Run;
 

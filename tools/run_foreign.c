@@ -213,6 +213,7 @@ static int refuse_settings(Cli *cli) {
                 {"math", "is compiled already"},
                 {"in", "takes its arguments in order: --arg in:F.npy"},
                 {"out", "takes its arguments in order: --arg out:F.npy:DTYPE:EXTENT"},
+                {"stats", "is always counted"},
                 {"repeat", "is launched once"},
                 {"check", "has nothing to be compared with"},
                 {"dump-after", "goes through no passes"},

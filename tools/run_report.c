@@ -119,6 +119,7 @@ static void print_text(Run *r) {
         const RunArray *a = &r->arrays.items[next++];
         if (meta->args[i].written || a->out.size) print_array(r, a);
     }
+    if (r->tallied) run_print_tally(r->cli, &r->tally);
     if (r->repeat > 1)
         printf("%lld launches, the fastest took %.6g s\n", (long long)r->repeat,
                (double)r->best_ns * 1e-9);

@@ -106,11 +106,45 @@ static void count_op(const IrOp *op, ExplainLoop *loop) {
     n[EXPLAIN_ELEMENTS] += lanes_of(type);
 }
 
+static void note_depth(const Survey *s, Span span, uint32_t depth) {
+    Explain *e = s->e;
+    if (!span_known(span)) return;
+    for (size_t i = 0; i < e->depths.count; i++) {
+        ExplainDepth *d = &e->depths.data[i];
+        if (d->span.begin != span.begin || d->span.end != span.end) continue;
+        if (d->depth < depth) d->depth = depth;
+        return;
+    }
+    ExplainDepth made = {span, depth};
+    vec_push(s->arena, &e->depths, made);
+}
+
+static uint32_t depth_of(const Explain *e, Span span) {
+    uint32_t deepest = 0;
+    for (size_t i = 0; i < e->depths.count; i++) {
+        const ExplainDepth *d = &e->depths.data[i];
+        if (d->span.begin == span.begin && d->span.end == span.end) return d->depth;
+        if (deepest < d->depth) deepest = d->depth;
+    }
+    return deepest;
+}
+
+uint64_t explain_cost(const Explain *e, const Remark *r) {
+    static const uint64_t costs[] = {[REASON_COST_NONE] = 0,
+                                     [REASON_COST_LITTLE] = 1,
+                                     [REASON_COST_SOME] = 4,
+                                     [REASON_COST_MUCH] = 16};
+    enum { DEEPEST = 8 };
+    uint32_t depth = depth_of(e, r->span);
+    return costs[reason_info(r->reason)->cost] << 2 * (depth < DEEPEST ? depth : DEEPEST);
+}
+
 static bool is_loop(const IrOp *op) { return op->code == IR_FOR || op->code == IR_WHILE; }
 
 static void find_loops(Survey *s, const IrBlock *block, size_t at) {
     for (const IrOp *op = block->first; op; op = op->next) {
         size_t inside = at;
+        note_depth(s, op->span, s->e->loops.data[at].depth + is_loop(op));
         if (is_loop(op)) {
             ExplainLoop loop = {.span = op->span,
                                 .depth = s->e->loops.data[at].depth + 1,

@@ -53,6 +53,12 @@ typedef struct ExplainLoop {
     uint32_t counts[EXPLAIN_COUNTS];
 } ExplainLoop;
 
+// How deep in loops the code of a place of the source is.
+typedef struct ExplainDepth {
+    Span span;
+    uint32_t depth;
+} ExplainDepth;
+
 // One layout, and the places of the source where its tiles are made.
 typedef struct ExplainLayout {
     const IrType *type;
@@ -83,9 +89,13 @@ typedef struct Explain {
     Occupancy occupancy;  // GPUs
     Remarks *remarks;
     VEC(ExplainLoop) loops;
+    VEC(ExplainDepth) depths;    // the greatest of each place
     VEC(ExplainLayout) layouts;  // GPUs: the layouts of the gpu level
 } Explain;
 
+// The cost of a remark, an order of magnitude: that of its reason, four times as much for each loop
+// around its place. A remark about the whole kernel counts as one of the innermost loop.
+uint64_t explain_cost(const Explain *e, const Remark *r);
 // Returns false after reporting an error.
 bool explain(Unit *unit, const Compiled *compiled, CodeTarget target, uint32_t variant,
              const CodeServices *services, Explain *e);

@@ -228,6 +228,32 @@ static void drawing(void **state) {
     assert_true(str_starts(tool_read(t, "k.svg"), STR("<svg ")));
 }
 
+// The dearest reason comes first, what to change once for each, and what costs least under --all.
+static void dearest_first(void **state) {
+    Tool *t = *state;
+    tool_run(t, 0, BARE "tilec explain k.tile --target sm_80 --set T=f32");
+    const char *heading = "what was not done, and what to change, by estimated cost\n";
+    const char *found = strstr(t->last.output.text, heading);
+    assert_non_null(found);
+    const char *first = strchr(found, '\n') + 1;
+    assert_true(strncmp(first, "k.tile:9:15: dot of f32 and f32", 31) == 0);
+    size_t count = 0;
+    for (const char *at = found; (at = strstr(at, "help: the check goes away")); at++) count++;
+    assert_true(count <= 1);
+    const JsonValue *o =
+        tool_json(t, 0, BARE "tilec explain k.tile --target sm_80 --set T=f32 --json");
+    double dearest = tool_at(remark_of(o, "dot-ieee"), "cost")->number;
+    for (const JsonValue *r = tool_at(o, "remarks")->first; r; r = r->next)
+        if (json_get(r, "cost")) assert_true(json_get(r, "cost")->number <= dearest);
+    tool_run(t, 0, BARE "tilec explain $S/examples/attention.tile --target sm_89 --set T=f32");
+    says(t, "more that cost less, shown by --all: mask-kept");
+    assert_false(tool_said(t, " [mask-kept]"));
+    tool_run(t, 0,
+             BARE "tilec explain $S/examples/attention.tile --target sm_89 --set T=f32 --all");
+    says(t, " [mask-kept]\n");
+    assert_false(tool_said(t, "shown by --all"));
+}
+
 static void refusals(void **state) {
     Tool *t = *state;
     tool_fails(t, 2,
@@ -298,6 +324,7 @@ int main(void) {
         TEST(products_are_the_least),
         TEST(what_ptxas_measures),
         TEST(drawing),
+        TEST(dearest_first),
         TEST(refusals),
         cmocka_unit_test(every_reason_is_tested),
     };

@@ -52,6 +52,7 @@ static void say_matrix(const DotSaid *s) {
         say(s, REASON_DOT_WIDENED, REMARK(0));
     const char *missed =
         p->unit == MATRIX_UNIT_WGMMA ? NULL : gpu_wgmma_misses(s->op, s->d, s->machine);
+    if (s->machine->chip->flags & CHIP_TCGEN05) say(s, REASON_DOT_TCGEN05, REMARK(0));
     if (missed) remark(s->remarks, s->op->span, REASON_DOT_BY_WARP, missed, REMARK(0));
     if (s->m < p->m || s->n < p->n) say(s, REASON_DOT_PADDED, REMARK(s->m, s->n, p->m, p->n));
 }
