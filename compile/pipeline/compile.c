@@ -56,14 +56,16 @@ CompileVariants compile_variants_of(CodeTarget target) {
     return code_target_machine(target).wgmma ? VARIANTS_MAPS : VARIANTS_GPU;
 }
 
-static void add_variants(Arena *arena, const Compiled *c, CompileVariants variants) {
+static void add_variants(Arena *arena, const Compiled *c, CompileVariants variants, Str target) {
+    GpuTarget gpu;
     LaunchGpuFacts facts = {.buffers = variants == VARIANTS_BUFFERS};
     switch (variants) {
     case VARIANTS_NONE: return;
     case VARIANTS_CPU: launch_add_variants(arena, c->meta); return;
     case VARIANTS_MAPS:
         facts.mapped = code_wants_maps(c->func, c->meta);
-        facts.persistent = facts.mapped && code_wants_persistence(c->func);
+        facts.persistent = facts.mapped && gpu_target_parse(target, &gpu) &&
+                           code_wants_persistence(c->func, chip_of(gpu));
         break;
     case VARIANTS_GPU:
     case VARIANTS_BUFFERS: break;
@@ -94,7 +96,7 @@ const Compiled *unit_compile(Unit *unit, const FrontKernel *kernel, const FrontS
     // Metadata: all that a launch needs to know.
     c->meta = launch_build_meta(unit->arena, c->func, unit->diags);
     if (!c->meta) return NULL;
-    add_variants(unit->arena, c, options->variants);
+    add_variants(unit->arena, c, options->variants, spec->target);
     return c;
 }
 

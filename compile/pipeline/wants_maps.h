@@ -11,11 +11,12 @@
 
 #include "ir/ir.h"
 #include "runtime/meta.h"
+#include "target/occupancy.h"
 
 // The views that the code may copy by maps: bit i stands for parameter i. 0: none.
 uint64_t code_wants_maps(const IrFunc *func, const MetaKernel *meta);
 // Do programs gain if each computes several positions of the grid? So do those of a single product
-// that do nothing but load, multiply and store.
-bool code_wants_persistence(const IrFunc *func);
+// that do nothing but load, multiply and store, if a multiprocessor runs one of them at a time.
+bool code_wants_persistence(const IrFunc *func, const Chip *chip);
 
 #endif
