@@ -45,6 +45,8 @@ Layout gpu_blocked_deep(const IrType *t, GpuThreads threads, uint32_t bytes, Gpu
 // barriers.c: the thread.shared that a pointer points into. *elsewhere: it certainly points into
 // other memory.
 const IrOp *gpu_piece_of(const IrValue *p, bool *elsewhere);
+// Do the places of two pieces have bytes in common?
+bool gpu_pieces_overlap(const IrOp *a, const IrOp *b);
 
 // proxies.c: marks the barriers that order accesses of threads with those of asynchronous units.
 void gpu_mark_async(IrFunc *f, Arena *scratch);

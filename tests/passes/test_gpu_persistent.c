@@ -23,21 +23,9 @@ typedef struct Arrays {
     float c[ROWS * TILE * COLUMNS * TILE];
 } Arrays;
 
-static void fill(uint16_t *x, size_t count, Dice *dice) {
-    for (size_t i = 0; i < count; i++)
-        x[i] = (uint16_t)dtype_from_double(DTYPE_F16, (double)dice_below(dice, 3) - 1, true);
-}
-
-static IrFunc *kernel(Tir *t, const char *name) {
-    for (size_t i = 0; i < t->module->funcs.count; i++)
-        if (strcmp(t->module->funcs.data[i]->name, name) == 0) return t->module->funcs.data[i];
-    fail_msg("no kernel %s", name);
-    return NULL;
-}
-
 static Tir *load(const char *name, int stages) {
     Tir *t = tir_load_file("tests/passes/data/persistent.tir");
-    IrFunc *f = kernel(t, name);
+    IrFunc *f = tir_kernel(t, name);
     f->warps = 4;
     f->stages = stages;
     return t;
@@ -60,7 +48,7 @@ static void run(Tir *t, const char *name, Arrays *x, int64_t depth, const int64_
                     tir_view(x->b, 2, (int64_t[]){depth, columns}),
                     tir_view(x->c, 2, (int64_t[]){rows, columns})};
     memset(x->c, 0, sizeof x->c);
-    IrInterp *interp = ir_interp_create(t->arena, kernel(t, name));
+    IrInterp *interp = ir_interp_create(t->arena, tir_kernel(t, name));
     IrLaunch launch = {.args = args, .arg_count = 3, .sanitize = true};
     memcpy(launch.grid, grid, sizeof launch.grid);
     if (ir_interp_run(interp, &launch, t->diags) != IR_RUN_DONE || tir_said(t, "error"))
@@ -100,8 +88,8 @@ static void results_stay(void **state) {
     static const int64_t depths[] = {0, STEP, 2 * STEP, DEPTH_MAX};
     Arrays *x = calloc(2, sizeof *x);
     Dice dice = dice_roll(7);
-    fill(x[0].a, sizeof x->a / sizeof *x->a, &dice);
-    fill(x[0].b, sizeof x->b / sizeof *x->b, &dice);
+    tir_small_halves(&dice, x[0].a, sizeof x->a / sizeof *x->a);
+    tir_small_halves(&dice, x[0].b, sizeof x->b / sizeof *x->b);
     x[1] = x[0];
     for (int i = 0; i < CASES; i++)
         for (int stages = 2; stages <= 4; stages++)
@@ -142,7 +130,7 @@ static Order order_of(unsigned facts, bool in_tiles) {
     Tir *t = load("plane", 3);
     Order o = {0};
     lower(t, "tile,gpu", facts);
-    const IrBlock *body = ir_body(kernel(t, "plane"));
+    const IrBlock *body = ir_body(tir_kernel(t, "plane"));
     count_ops(in_tiles ? loop_of(body)->regions[0] : body, &o);
     tir_free(t);
     return o;

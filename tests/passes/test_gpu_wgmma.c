@@ -23,21 +23,9 @@ typedef struct Arrays {
     float c[SIDE * SIDE];
 } Arrays;
 
-static void fill(uint16_t *x, size_t count, Dice *dice) {
-    for (size_t i = 0; i < count; i++)
-        x[i] = (uint16_t)dtype_from_double(DTYPE_F16, (double)dice_below(dice, 3) - 1, true);
-}
-
-static IrFunc *kernel(Tir *t, const char *name) {
-    for (size_t i = 0; i < t->module->funcs.count; i++)
-        if (strcmp(t->module->funcs.data[i]->name, name) == 0) return t->module->funcs.data[i];
-    fail_msg("no kernel %s", name);
-    return NULL;
-}
-
 static Tir *load(const char *name, int warps, int stages) {
     Tir *t = tir_load_file("tests/passes/data/wgmma.tir");
-    IrFunc *f = kernel(t, name);
+    IrFunc *f = tir_kernel(t, name);
     f->warps = warps;
     f->stages = stages;
     return t;
@@ -62,7 +50,7 @@ static void run(Tir *t, const char *name, Arrays *x, int64_t depth) {
     IrArg args[] = {tir_view(x->a, 2, (int64_t[]){SIDE, depth}), tir_view(x->b, 2, b),
                     tir_view(x->c, 2, (int64_t[]){SIDE, SIDE})};
     memset(x->c, 0, sizeof x->c);
-    IrInterp *interp = ir_interp_create(t->arena, kernel(t, name));
+    IrInterp *interp = ir_interp_create(t->arena, tir_kernel(t, name));
     IrLaunch launch = {.args = args, .arg_count = 3, .grid = {1, 1, 1}, .sanitize = true};
     if (ir_interp_run(interp, &launch, t->diags) != IR_RUN_DONE || tir_said(t, "error"))
         fail_msg("%s, depth %lld: %s", name, (long long)depth, tir_text(t));
@@ -75,8 +63,8 @@ static void agree(const char *name, int warps, int stages, uint64_t mapped) {
                                          "tile,gpu"};
     Arrays *x = calloc(2, sizeof *x);
     Dice dice = dice_roll((uint64_t)stages);
-    fill(x[0].a, SIDE * DEPTH_MAX, &dice);
-    fill(x[0].b, SIDE * DEPTH_MAX, &dice);
+    tir_small_halves(&dice, x[0].a, SIDE * DEPTH_MAX);
+    tir_small_halves(&dice, x[0].b, SIDE * DEPTH_MAX);
     x[1] = x[0];
     for (size_t d = 0; d < sizeof depths / sizeof *depths; d++) {
         Tir *plain = load(name, warps, stages);
@@ -126,7 +114,7 @@ static Count loop_of(const char *name, int stages, uint64_t mapped) {
     Tir *t = load(name, 4, stages);
     Count c = {0};
     lower(t, "tile,gpu", mapped);
-    const IrOp *op = ir_body(kernel(t, name))->first;
+    const IrOp *op = ir_body(tir_kernel(t, name))->first;
     for (; op; op = op->next)
         if (op->code == IR_FOR) count_ops(op->regions[0], &c);
     tir_free(t);

@@ -61,6 +61,18 @@ Tir *tir_load_file(const char *path) {
     return load(arena, path, tir_read(arena, path));
 }
 
+IrFunc *tir_kernel(const Tir *t, const char *name) {
+    for (size_t i = 0; i < t->module->funcs.count; i++)
+        if (strcmp(t->module->funcs.data[i]->name, name) == 0) return t->module->funcs.data[i];
+    fail_msg("no kernel %s", name);
+    return NULL;
+}
+
+void tir_small_halves(Dice *dice, uint16_t *x, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        x[i] = (uint16_t)dtype_from_double(DTYPE_F16, (double)dice_below(dice, 3) - 1, true);
+}
+
 void tir_free(Tir *t) {
     ir_interp_destroy(t->interp);
     arena_destroy(t->arena);

@@ -14,6 +14,7 @@
 #define TILEC_TESTS_SUPPORT_TIR_H
 
 #include "ir/interp/interp.h"
+#include "tests/support/dice.h"
 
 typedef struct Tir {
     Arena *arena;
@@ -30,6 +31,10 @@ Tir *tir_load_file(const char *path);  // from the root of the repository
 // The text of a file; a test that cannot read it fails.
 const char *tir_read(Arena *arena, const char *path);
 void tir_free(Tir *t);
+// The function of this name; a test without it fails.
+IrFunc *tir_kernel(const Tir *t, const char *name);
+// f16 elements -1, 0 and 1, whose sums are exact.
+void tir_small_halves(Dice *dice, uint16_t *x, size_t count);
 // A row-major view; a pointer with or without a known size in bytes; a scalar's bits.
 IrArg tir_view(void *data, uint32_t rank, const int64_t *extents);
 IrArg tir_pointer(void *data, uint64_t size);

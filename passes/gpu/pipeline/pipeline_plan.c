@@ -559,6 +559,38 @@ static bool forgo_maps(PipelinePlanner *p) {
     return changed;
 }
 
+static bool equal_maps(const IrMap *a, const IrMap *b) {
+    bool equal = a->param == b->param && a->rank == b->rank && a->swizzle == b->swizzle &&
+                 a->promotion == b->promotion;
+    for (uint32_t i = 0; equal && i < a->rank; i++)
+        equal = a->axes[i] == b->axes[i] && a->box[i] == b->box[i];
+    return equal;
+}
+
+static uint32_t add_map(IrFunc *f, const IrMap *map) {
+    for (uint32_t i = 0; i < f->maps.count; i++)
+        if (equal_maps(&f->maps.data[i], map)) return i;
+    vec_push(f->module->arena, &f->maps, *map);
+    return (uint32_t)f->maps.count - 1;
+}
+
+// All copies of a loop are made in one way, because they are waited for together.
+static void settle_maps(PipelinePlanner *p) {
+    enum { BYTES = 1 << 20 };  // that a barrier counts
+    PipelinePlan *plan = p->plan;
+    size_t count = plan->feeds.count;
+    if (!p->context->mapped || !plan->stages || p->asserts || ring_bytes(plan) >= BYTES) return;
+    if (p->func->maps.count + count > GPU_MAPS) return;
+    IrMap *maps = arena_new(p->context->scratch, IrMap, count + 1);
+    for (size_t i = 0; i < count; i++)
+        if (plan->feeds.data[i].copied && !map_of(p, &plan->feeds.data[i], &maps[i])) return;
+    for (size_t i = 0; i < count; i++) {
+        if (!plan->feeds.data[i].copied) continue;
+        plan->feeds.data[i].map = add_map(p->func, &maps[i]);
+        plan->by_map = true;
+    }
+}
+
 // ---- from tile to tile --------------------------------------------------------------------------
 
 static bool is_needed_around(PipelinePlanner *p, const IrValue *v) {
@@ -602,38 +634,6 @@ static void settle_tiles(PipelinePlanner *p) {
         if (!plan->feeds.data[i].copied) plan->tiles = NULL;
     if (!plan->by_map || plan->ahead.count) plan->tiles = NULL;
     if (plan->tiles && !finds_around(p)) plan->tiles = NULL;
-}
-
-static bool equal_maps(const IrMap *a, const IrMap *b) {
-    bool equal = a->param == b->param && a->rank == b->rank && a->swizzle == b->swizzle &&
-                 a->promotion == b->promotion;
-    for (uint32_t i = 0; equal && i < a->rank; i++)
-        equal = a->axes[i] == b->axes[i] && a->box[i] == b->box[i];
-    return equal;
-}
-
-static uint32_t add_map(IrFunc *f, const IrMap *map) {
-    for (uint32_t i = 0; i < f->maps.count; i++)
-        if (equal_maps(&f->maps.data[i], map)) return i;
-    vec_push(f->module->arena, &f->maps, *map);
-    return (uint32_t)f->maps.count - 1;
-}
-
-// All copies of a loop are made in one way, because they are waited for together.
-static void settle_maps(PipelinePlanner *p) {
-    enum { BYTES = 1 << 20 };  // that a barrier counts
-    PipelinePlan *plan = p->plan;
-    size_t count = plan->feeds.count;
-    if (!p->context->mapped || !plan->stages || p->asserts || ring_bytes(plan) >= BYTES) return;
-    if (p->func->maps.count + count > GPU_MAPS) return;
-    IrMap *maps = arena_new(p->context->scratch, IrMap, count + 1);
-    for (size_t i = 0; i < count; i++)
-        if (plan->feeds.data[i].copied && !map_of(p, &plan->feeds.data[i], &maps[i])) return;
-    for (size_t i = 0; i < count; i++) {
-        if (!plan->feeds.data[i].copied) continue;
-        plan->feeds.data[i].map = add_map(p->func, &maps[i]);
-        plan->by_map = true;
-    }
 }
 
 PipelinePlan pipeline_plan(IrFunc *f, const PassContext *context, const GpuFacts *facts,

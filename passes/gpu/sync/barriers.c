@@ -109,15 +109,18 @@ static void range_of(const IrOp *piece, uint64_t range[2]) {
     range[1] = range[0] + size * (uint64_t)ir_attr_int(piece, IR_ATTR_COUNT);
 }
 
+bool gpu_pieces_overlap(const IrOp *a, const IrOp *b) {
+    uint64_t x[2], y[2];
+    range_of(a, x);
+    range_of(b, y);
+    return x[0] < y[1] && y[0] < x[1];
+}
+
 static bool conflict(const BarrierTouch *a, const BarrierTouch *b) {
     if (a->kind >= OF_GLOBAL || (a->kind == UNDER_WAY && a->piece == b->piece)) return false;
     if ((!a->writes && !b->writes) || a->epoch == b->epoch) return false;
     if (a->kind == UNDER_WAY && a->by_map && !b->piece) return false;
-    if (!a->piece || !b->piece || a->piece == b->piece) return true;
-    uint64_t x[2], y[2];
-    range_of(a->piece, x);
-    range_of(b->piece, y);
-    return x[0] < y[1] && y[0] < x[1];
+    return !a->piece || !b->piece || a->piece == b->piece || gpu_pieces_overlap(a->piece, b->piece);
 }
 
 // ---- walking ------------------------------------------------------------------------------------

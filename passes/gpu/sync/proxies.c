@@ -7,20 +7,10 @@
 // wait orders them.
 #include "passes/gpu/gpu.h"
 
-typedef struct ProxyRange {
-    uint64_t begin, end;  // bytes of shared memory
-} ProxyRange;
-
 typedef struct Proxies {
     Arena *scratch;
-    VEC(ProxyRange) pieces;  // that an asynchronous unit accesses
+    VEC(const IrOp *) pieces;  // of shared memory, that an asynchronous unit accesses
 } Proxies;
-
-static ProxyRange piece_at(const IrOp *shared) {
-    uint64_t begin = (uint64_t)ir_attr_int(shared, IR_ATTR_PLACE);
-    uint64_t size = dtype_size((Dtype)ir_attr_int(shared, IR_ATTR_ELEM));
-    return (ProxyRange){begin, begin + size * (uint64_t)ir_attr_int(shared, IR_ATTR_COUNT)};
-}
 
 // May the pointer lead to what a unit accesses?
 static bool may_be_shared(const Proxies *p, const IrValue *pointer) {
@@ -28,9 +18,8 @@ static bool may_be_shared(const Proxies *p, const IrValue *pointer) {
     if (!pointer || pointer->type->kind != IR_PTR) return false;
     const IrOp *shared = gpu_piece_of(pointer, &elsewhere);
     if (!shared) return !elsewhere;
-    ProxyRange own = piece_at(shared);
     for (size_t i = 0; i < p->pieces.count; i++)
-        if (own.begin < p->pieces.data[i].end && p->pieces.data[i].begin < own.end) return true;
+        if (gpu_pieces_overlap(shared, p->pieces.data[i])) return true;
     return false;
 }
 
@@ -122,7 +111,7 @@ static void find_pieces(Proxies *p, const IrBlock *block) {
             const IrValue *v = ir_operand(op, i);
             bool elsewhere, pointer = v && v->type->kind == IR_PTR;
             const IrOp *shared = pointer ? gpu_piece_of(v, &elsewhere) : NULL;
-            if (shared) vec_push(p->scratch, &p->pieces, piece_at(shared));
+            if (shared) vec_push(p->scratch, &p->pieces, shared);
         }
     }
 }
