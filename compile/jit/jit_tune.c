@@ -363,12 +363,13 @@ static void end(Measure *m) {
 // The result of a measurement, for the caller.
 typedef struct Outcome {
     tilec_status status;
-    bool started;
+    bool started, forever;
     char refusal[SAID_MAX], found[SAID_MAX], not_kept[SAID_MAX];
 } Outcome;
 
 static void tell(const Measure *m, Outcome *o) {
     o->started = m->started;
+    o->forever = m->forever;
     snprintf(o->refusal, sizeof o->refusal, "%s", m->refusal ? m->refusal : "");
     snprintf(o->found, sizeof o->found, "%s", m->found);
     snprintf(o->not_kept, sizeof o->not_kept, "%s", m->not_kept);
@@ -433,7 +434,7 @@ static tilec_status is_due(const tilec_kernel *kernel, const tilec_arg *args, si
 static tilec_status run_default(const tilec_kernel *kernel, const Outcome *o, bool *settled) {
     Jit *jit = kernel->source;
     const char *why = o->refusal[0] ? o->refusal : tilec_last_error(kernel->context);
-    *settled = jit->never_tuned;
+    *settled = o->forever;
     if (!atomic_exchange(&jit->said, true))
         rt_log(kernel->context, TILEC_NOTE,
                "%s is not measured (TILEC_TUNE), and runs with its default consts: %s",
