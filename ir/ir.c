@@ -191,6 +191,21 @@ unsigned ir_effects(const IrOp *op) {
     return effects;
 }
 
+bool ir_changes_memory(const IrOp *op) {
+    bool modifies = op->code == IR_ATOMIC || op->code == IR_VIEW_ATOMIC;
+    if (modifies) return ir_attr_int(op, IR_ATTR_RMW) != IR_RMW_LOAD;
+    return ir_op_info(op->code)->effect == IR_EFFECT_WRITE;
+}
+
+bool ir_keeps_cached(const IrOp *op) {
+    return op->code == IR_VIEW_STORE && ir_attr_int(op, IR_ATTR_CACHE) == IR_CACHE_LAST;
+}
+
+bool ir_leaves_caches(const IrOp *op) {
+    int64_t cache = op->code == IR_VIEW_STORE ? ir_attr_int(op, IR_ATTR_CACHE) : IR_CACHE_NORMAL;
+    return cache == IR_CACHE_FIRST || cache == IR_CACHE_STREAM;
+}
+
 bool ir_block_within(const IrBlock *inner, const IrBlock *outer) {
     while (inner && inner != outer) inner = inner->parent ? inner->parent->block : NULL;
     return inner == outer && outer;

@@ -235,6 +235,12 @@ uint32_t ir_view_index_start(IrOpcode code);
 bool ir_selection_shape(const IrOp *op, uint32_t *rank, uint32_t *shape);
 // The effects of an op and all ops nested in it: bits 1 << IrEffect of READ, WRITE, KEEP.
 unsigned ir_effects(const IrOp *op);
+// Does it change the memory that it accesses? An atomic load has the effect of a write, which keeps
+// it in its place, but changes nothing.
+bool ir_changes_memory(const IrOp *op);
+// Is it a store to a view with a hint that the caches should keep the memory, or need not keep it?
+bool ir_keeps_cached(const IrOp *op);
+bool ir_leaves_caches(const IrOp *op);
 // May the op be used in `requires` and `grid`? The launcher computes them on scalars, in a straight
 // line: no loops, no tiles, no functions such as exp (runtime/launch_code.def has the same list).
 bool ir_launchable(const IrOp *op);

@@ -107,7 +107,7 @@ IrAttrKind ir_attr_kind(IrAttrName name) {
 bool ir_attr_optional(IrAttrName name) {
     return ir_attr_kind(name) == IR_KIND_BOOL || name == IR_ATTR_INSIDE || name == IR_ATTR_PLAN ||
            name == IR_ATTR_INSTRUCTION || name == IR_ATTR_ELEMS || name == IR_ATTR_WARPS ||
-           name == IR_ATTR_SPANS || name == IR_ATTR_AHEAD;
+           name == IR_ATTR_SPANS || name == IR_ATTR_AHEAD || name == IR_ATTR_CACHE;
 }
 
 bool ir_operand_optional(IrOpcode code, uint32_t index) {
@@ -123,10 +123,12 @@ bool ir_operand_optional(IrOpcode code, uint32_t index) {
 
 static const char *const reduce_texts[] = {"sum",    "prod", "min", "max",   "argmin",
                                            "argmax", "any",  "all", "custom"};
-static const char *const rmw_texts[] = {"add", "sub", "and", "or", "xor", "min", "max", "xchg"};
+static const char *const rmw_texts[] = {"add", "sub", "and",  "or",  "xor",
+                                        "min", "max", "xchg", "load"};
 static const char *const order_texts[] = {"relaxed", "acquire", "release", "acq_rel"};
 static const char *const scope_texts[] = {"program", "device", "system"};
 static const char *const precision_texts[] = {"ieee", "tf32", "tf32x3", "bf16x3", "unit"};
+static const char *const cache_texts[] = {"normal", "first", "last", "stream", "l2"};
 static const char *const plan_texts[] = {"none", "fma", "pairs", "matrix", "exact", "split"};
 
 static const char *const *enum_texts(IrAttrKind kind, size_t *count) {
@@ -138,6 +140,7 @@ static const char *const *enum_texts(IrAttrKind kind, size_t *count) {
     case IR_KIND_SCOPE: return TEXTS_OF(scope_texts);
     case IR_KIND_PRECISION: return TEXTS_OF(precision_texts);
     case IR_KIND_PLAN: return TEXTS_OF(plan_texts);
+    case IR_KIND_CACHE: return TEXTS_OF(cache_texts);
     case IR_KIND_INT:
     case IR_KIND_BOOL:
     case IR_KIND_INTS:
@@ -189,7 +192,9 @@ unsigned ir_rmw_classes(IrRmw rmw) {
     case IR_RMW_AND:
     case IR_RMW_OR:
     case IR_RMW_XOR: return DTYPE_CLASS_INT | DTYPE_CLASS_BOOL;
-    case IR_RMW_XCHG: break;
+    case IR_RMW_XCHG:
+    case IR_RMW_LOAD:
+    case IR_RMWS: break;
     }
     return DTYPE_CLASS_ANY;
 }

@@ -40,6 +40,7 @@ typedef enum IrAttrKind {
     IR_KIND_PLAN,
     IR_KIND_DTYPE,
     IR_KIND_DTYPES,
+    IR_KIND_CACHE,
 } IrAttrKind;
 
 // The ops that a function may hold (the first six), and where an op may be used: VECTOR means CPU
@@ -85,6 +86,8 @@ typedef enum IrRmw {
     IR_RMW_MIN,
     IR_RMW_MAX,
     IR_RMW_XCHG,
+    IR_RMW_LOAD,
+    IR_RMWS
 } IrRmw;
 typedef enum IrOrder {
     IR_ORDER_RELAXED,
@@ -93,6 +96,14 @@ typedef enum IrOrder {
     IR_ORDER_ACQ_REL,
 } IrOrder;
 typedef enum IrScope { IR_SCOPE_PROGRAM, IR_SCOPE_DEVICE, IR_SCOPE_SYSTEM } IrScope;
+// How the caches keep what an access moves: a hint.
+typedef enum IrCache {
+    IR_CACHE_NORMAL,
+    IR_CACHE_FIRST,   // the first to be evicted
+    IR_CACHE_LAST,    // the last to be evicted
+    IR_CACHE_STREAM,  // used once
+    IR_CACHE_L2,      // not in the caches of one multiprocessor
+} IrCache;
 typedef enum IrPrecision {
     IR_PRECISION_IEEE,
     IR_PRECISION_TF32,

@@ -49,6 +49,7 @@ static uint64_t hash_attr(uint64_t hash, IrAttrName name, const IrAttr *attr) {
     case IR_KIND_ORDER:
     case IR_KIND_SCOPE:
     case IR_KIND_PRECISION:
+    case IR_KIND_CACHE:
     case IR_KIND_PLAN:
     case IR_KIND_DTYPE: return mix(hash, (uint64_t)attr->u.i);
     case IR_KIND_CONST: return mix(hash, attr->u.bits);
@@ -74,6 +75,7 @@ static bool same_attr(IrAttrName name, const IrAttr *a, const IrAttr *b) {
     case IR_KIND_ORDER:
     case IR_KIND_SCOPE:
     case IR_KIND_PRECISION:
+    case IR_KIND_CACHE:
     case IR_KIND_PLAN:
     case IR_KIND_DTYPE: return a->u.i == b->u.i;
     case IR_KIND_CONST: return a->u.bits == b->u.bits;

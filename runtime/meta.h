@@ -41,6 +41,9 @@ typedef struct MetaArg {
     bool written;  // the kernel may write through it
     bool read;
     bool needed;  // a pointer that every program dereferences, whatever its masks: never NULL
+    // By the hints of its stores, known only while the kernel is compiled: none of them, or one of
+    // them, should stay in the caches.
+    bool leaves, keeps;
     MetaDim dims[META_MAX_RANK];
     uint32_t offset;  // in the argument block
     uint32_t size;

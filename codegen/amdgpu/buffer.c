@@ -151,13 +151,15 @@ static void apart(Gen *g, LLVMTypeRef elem, uint32_t count, LLVMValueRef all, LL
         x[i] = LLVMBuildExtractElement(g->b, all, gen_i32(g, (int32_t)i), "");
 }
 
-void amdgpu_masked_load(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,
-                        LLVMValueRef mask, LLVMValueRef const *other, LLVMValueRef *x) {
+void amdgpu_masked_load(Gen *g, const IrOp *op, LLVMTypeRef elem, uint32_t bits, uint32_t count,
+                        LLVMValueRef p, LLVMValueRef mask, LLVMValueRef const *other,
+                        LLVMValueRef *x) {
     BufferPlace at = buffer_place(g, p);
     LLVMTypeRef moved = moved_type(g, bits * count);
     LLVMValueRef none = gen_i32(g, 0);
     LLVMValueRef args[] = {resource_of(g, at.data), offset_of(g, &at, mask), none, none};
     LLVMValueRef all = gen_intrinsic(g, "llvm.amdgcn.raw.ptr.buffer.load", 1, &moved, 4, args);
+    if (gpu_is_transient(op)) gen_nontemporal(g, all);
     if (other) {
         LLVMValueRef there = joined(g, elem, bits, count, other);
         if (!LLVMIsNull(there)) all = LLVMBuildSelect(g->b, mask, all, there, "");
@@ -165,12 +167,13 @@ void amdgpu_masked_load(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count,
     apart(g, elem, count, all, x);
 }
 
-void amdgpu_masked_store(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,
-                         LLVMValueRef mask, LLVMValueRef const *x) {
+void amdgpu_masked_store(Gen *g, const IrOp *op, LLVMTypeRef elem, uint32_t bits, uint32_t count,
+                         LLVMValueRef p, LLVMValueRef mask, LLVMValueRef const *x) {
     BufferPlace at = buffer_place(g, p);
     LLVMTypeRef moved = moved_type(g, bits * count);
     LLVMValueRef none = gen_i32(g, 0);
     LLVMValueRef args[] = {joined(g, elem, bits, count, x), resource_of(g, at.data),
                            offset_of(g, &at, mask), none, none};
-    gen_intrinsic(g, "llvm.amdgcn.raw.ptr.buffer.store", 1, &moved, 5, args);
+    LLVMValueRef store = gen_intrinsic(g, "llvm.amdgcn.raw.ptr.buffer.store", 1, &moved, 5, args);
+    if (gpu_is_transient(op)) gen_nontemporal(g, store);
 }

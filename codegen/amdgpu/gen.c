@@ -151,4 +151,5 @@ const GenTarget amdgpu_gen_target = {.global_space = SPACE_GLOBAL,
                                      .whole_quotient = amdgpu_whole_quotient,
                                      .remainder = gen_remainder,
                                      .scopes = scopes,
+                                     .plain_scopes = scopes,
                                      .fence = amdgpu_fence};

@@ -53,9 +53,10 @@ void amdgpu_turn_ends(Gen *g, const IrOp *op);
 LLVMValueRef amdgpu_buffer_offset(Gen *g, LLVMValueRef p, LLVMValueRef mask,
                                   LLVMValueRef *resource);
 bool amdgpu_can_mask(Gen *g, const IrOp *op, LLVMValueRef p, uint32_t bytes, uint32_t align);
-void amdgpu_masked_load(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,
-                        LLVMValueRef mask, LLVMValueRef const *other, LLVMValueRef *x);
-void amdgpu_masked_store(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,
-                         LLVMValueRef mask, LLVMValueRef const *x);
+void amdgpu_masked_load(Gen *g, const IrOp *op, LLVMTypeRef elem, uint32_t bits, uint32_t count,
+                        LLVMValueRef p, LLVMValueRef mask, LLVMValueRef const *other,
+                        LLVMValueRef *x);
+void amdgpu_masked_store(Gen *g, const IrOp *op, LLVMTypeRef elem, uint32_t bits, uint32_t count,
+                         LLVMValueRef p, LLVMValueRef mask, LLVMValueRef const *x);
 
 #endif

@@ -33,7 +33,9 @@ static IrOpcode opcode_of(IrRmw rmw) {
     case IR_RMW_XOR: return IR_XOR;
     case IR_RMW_MIN: return IR_MIN;
     case IR_RMW_MAX: return IR_MAX;
-    case IR_RMW_XCHG: break;
+    case IR_RMW_XCHG:
+    case IR_RMW_LOAD:
+    case IR_RMWS: break;
     }
     return IR_OPCODES;
 }
@@ -47,7 +49,9 @@ static LLVMAtomicRMWBinOp instruction_of(IrRmw rmw, bool with_sign) {
     case IR_RMW_XOR: return LLVMAtomicRMWBinOpXor;
     case IR_RMW_MIN: return with_sign ? LLVMAtomicRMWBinOpMin : LLVMAtomicRMWBinOpUMin;
     case IR_RMW_MAX: return with_sign ? LLVMAtomicRMWBinOpMax : LLVMAtomicRMWBinOpUMax;
-    case IR_RMW_XCHG: break;
+    case IR_RMW_XCHG:
+    case IR_RMW_LOAD:
+    case IR_RMWS: break;
     }
     return LLVMAtomicRMWBinOpXchg;
 }
@@ -128,13 +132,26 @@ static LLVMValueRef own_sum(Gen *g, const Lane *lane) {
                           (IrScope)ir_attr_int(lane->op, IR_ATTR_SCOPE));
 }
 
+// Loads, and exchanges whose result is not used, are plain instructions that are atomic.
+static LLVMValueRef load_or_store(Gen *g, const Lane *lane, bool loads) {
+    const char *const *scopes = g->target->plain_scopes;
+    const char *name = scopes ? scopes[ir_attr_int(lane->op, IR_ATTR_SCOPE)] : "";
+    LLVMValueRef v = loads ? LLVMBuildLoad2(g->b, lane->bits, lane->p, "")
+                           : LLVMBuildStore(g->b, to_bits(g, lane, lane->x), lane->p);
+    LLVMSetOrdering(v, LLVMAtomicOrderingMonotonic);
+    LLVMSetAtomicSyncScopeID(v, LLVMGetSyncScopeID(g->context, name, strlen(name)));
+    LLVMSetAlignment(v, (unsigned)dtype_size(lane->t->elem));
+    return loads ? from_bits(g, lane, v) : LLVMConstNull(gen_type(g, lane->t));
+}
+
 static LLVMValueRef one_lane(Gen *g, const Lane *lane) {
     bool integer = dtype_is(lane->t->elem, DTYPE_CLASS_INT);
     if (lane->expected || lane->op->code == IR_THREAD_UPDATE) return swap_loop(g, lane);
+    IrRmw rmw = (IrRmw)ir_attr_int(lane->op, IR_ATTR_RMW);
+    bool xchg = rmw == IR_RMW_XCHG, loads = rmw == IR_RMW_LOAD;
+    if (loads || (xchg && !lane->op->results[0].uses)) return load_or_store(g, lane, loads);
     LLVMValueRef sum = own_sum(g, lane);
     if (sum) return sum;
-    IrRmw rmw = (IrRmw)ir_attr_int(lane->op, IR_ATTR_RMW);
-    bool xchg = rmw == IR_RMW_XCHG;
     // On NVIDIA's GPUs, LLVM gives every read-modify-write the scope of the device.
     IrScope scope = (IrScope)ir_attr_int(lane->op, IR_ATTR_SCOPE);
     bool farther = !g->target->scopes && scope == IR_SCOPE_SYSTEM;

@@ -51,7 +51,9 @@ static bool atomic_is_possible(const TargetCheck *c, const IrOp *op) {
     case IR_RMW_AND:
     case IR_RMW_OR:
     case IR_RMW_XOR:
-    case IR_RMW_XCHG: break;
+    case IR_RMW_XCHG:
+    case IR_RMW_LOAD:
+    case IR_RMWS: break;
     }
     return true;
 }

@@ -89,6 +89,12 @@ LLVMValueRef gen_opaque(LLVMBuilderRef b, const char *constraints, bool effects,
     return LLVMBuildCall2(b, function, none, &x, 1, "");
 }
 
+void gen_nontemporal(Gen *g, LLVMValueRef access) {
+    LLVMMetadataRef one = LLVMValueAsMetadata(gen_i32(g, 1));
+    LLVMMetadataRef node = LLVMMDNodeInContext2(g->context, &one, 1);
+    LLVMSetMetadata(access, g->kinds.nontemporal, LLVMMetadataAsValue(g->context, node));
+}
+
 LLVMBasicBlockRef gen_block(Gen *g, const char *name) {
     return LLVMAppendBasicBlockInContext(g->context, g->function, name);
 }

@@ -57,6 +57,8 @@ typedef struct GenTarget {
     LLVMValueRef (*add)(Gen *g, LLVMValueRef p, Dtype elem, LLVMValueRef x, IrScope scope);
     // Names of LLVM's scopes by IrScope. NULL: LLVM's read-modify-writes ignore scopes.
     const char *const *scopes;
+    // The same of loads and stores.
+    const char *const *plain_scopes;
     // Called before a release, or after an acquire.
     void (*fence)(Gen *g, bool release, IrScope scope);
 } GenTarget;
@@ -121,6 +123,8 @@ LLVMValueRef gen_intrinsic(Gen *g, const char *name, uint32_t type_count, LLVMTy
 // Passes x through an empty instruction. LLVM only knows its constraints and whether it has
 // effects, so it knows nothing about the result.
 LLVMValueRef gen_opaque(LLVMBuilderRef b, const char *constraints, bool effects, LLVMValueRef x);
+// Marks a load or store as one whose memory the caches need not keep.
+void gen_nontemporal(Gen *g, LLVMValueRef access);
 LLVMBasicBlockRef gen_block(Gen *g, const char *name);
 // Builds before another instruction until gen_go_back, with the debug line of that place.
 typedef struct GenSpot {

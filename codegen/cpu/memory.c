@@ -235,9 +235,7 @@ static void stream_store(Gen *g, const IrOp *op, const IrType *t) {
     if (bytes < 16) return;
     LLVMSetAlignment(
         v, bytes < cpu_gen(g)->machine.vector_bytes ? bytes : cpu_gen(g)->machine.vector_bytes);
-    LLVMMetadataRef one = LLVMValueAsMetadata(gen_i32(g, 1));
-    LLVMMetadataRef node = LLVMMDNodeInContext2(g->context, &one, 1);
-    LLVMSetMetadata(v, g->kinds.nontemporal, LLVMMetadataAsValue(g->context, node));
+    gen_nontemporal(g, v);
     cpu_gen(g)->streams = true;
 }
 

@@ -34,12 +34,15 @@ typedef struct GpuOps {
     LLVMValueRef (*any_lane)(Gen *g, LLVMValueRef bit);
     // Masked accesses without a branch. can_mask says whether there is an instruction for this
     // number of bytes of `op`. Memory has `count` adjacent elements `elem` of `bits` bits. `other`
-    // has the values for a false mask; NULL: zeros.
+    // has the values for a false mask; NULL: zeros. `hinted`: these instructions also have the
+    // op's hint, so it needs them even without a mask, which is then NULL; NULL: none does.
     bool (*can_mask)(Gen *g, const IrOp *op, LLVMValueRef p, uint32_t bytes, uint32_t align);
-    void (*masked_load)(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,
-                        LLVMValueRef mask, LLVMValueRef const *other, LLVMValueRef *x);
-    void (*masked_store)(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,
-                         LLVMValueRef mask, LLVMValueRef const *x);
+    bool (*hinted)(const IrOp *op, LLVMValueRef p);
+    void (*masked_load)(Gen *g, const IrOp *op, LLVMTypeRef elem, uint32_t bits, uint32_t count,
+                        LLVMValueRef p, LLVMValueRef mask, LLVMValueRef const *other,
+                        LLVMValueRef *x);
+    void (*masked_store)(Gen *g, const IrOp *op, LLVMTypeRef elem, uint32_t bits, uint32_t count,
+                         LLVMValueRef p, LLVMValueRef mask, LLVMValueRef const *x);
     // `word` joins integers of 8 or 16 bits to one word, the first one lowest. `apart`: LLVM's own
     // code for these parts might read registers that are only partly defined.
     bool (*apart)(LLVMValueRef const *parts, uint32_t bits, bool stored);
@@ -69,7 +72,9 @@ typedef struct GpuGen {
 
 static inline GpuGen *gpu_gen(Gen *g) { return (GpuGen *)g; }
 
-void gpu_memory(Gen *g, const IrOp *op);     // memory.c
+void gpu_memory(Gen *g, const IrOp *op);  // memory.c
+// Does its hint say that the caches need not keep the memory?
+bool gpu_is_transient(const IrOp *op);
 void gpu_shuffle(Gen *g, const IrOp *op);    // shuffle.c
 void gpu_pack(Gen *g, const IrOp *op);       // shuffle.c
 void gpu_reduce(Gen *g, const IrOp *op);     // shuffle.c: over one thread's registers

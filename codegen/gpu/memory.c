@@ -53,6 +53,11 @@ static uint32_t align_of(const IrOp *op, Dtype elem) {
     return align ? (uint32_t)align : (uint32_t)dtype_size(elem);
 }
 
+bool gpu_is_transient(const IrOp *op) {
+    int64_t cache = ir_attr_int(op, IR_ATTR_CACHE);
+    return cache == IR_CACHE_FIRST || cache == IR_CACHE_STREAM;
+}
+
 typedef struct Branch {
     LLVMBasicBlockRef before, inside, after;
 } Branch;
@@ -119,12 +124,13 @@ static LLVMValueRef joined(Gen *g, Dtype elem, LLVMValueRef const *x, uint32_t c
     return v;
 }
 
-static LLVMValueRef load_branching(Gen *g, LLVMTypeRef type, uint32_t align, LLVMValueRef p,
-                                   LLVMValueRef mask, LLVMValueRef none) {
+static LLVMValueRef load_branching(Gen *g, const IrOp *op, LLVMTypeRef type, uint32_t align,
+                                   LLVMValueRef p, LLVMValueRef mask, LLVMValueRef none) {
     Branch b = {0};
     if (mask) b = branch_begin(g, mask);
     LLVMValueRef v = LLVMBuildLoad2(g->b, type, p, "");
     LLVMSetAlignment(v, align);
+    if (gpu_is_transient(op)) gen_nontemporal(g, v);
     if (!mask) return v;
     branch_end(g, &b);
     LLVMValueRef phi = LLVMBuildPhi(g->b, type, "");
@@ -137,6 +143,14 @@ static bool can_mask(Gen *g, const IrOp *op, LLVMValueRef p, uint32_t bytes, uin
     return ops->can_mask && ops->can_mask(g, op, p, bytes, align);
 }
 
+// Is it one instruction of the target's own? LLVM has none for masks, nor for NVIDIA's hints.
+static bool is_own(Gen *g, const IrOp *op, LLVMValueRef p, LLVMValueRef mask, uint32_t bytes,
+                   uint32_t align) {
+    const GpuOps *ops = gpu_gen(g)->ops;
+    if (!mask && !(ops->hinted && ops->hinted(op, p))) return false;
+    return can_mask(g, op, p, bytes, align);
+}
+
 // `other`: the values for a false mask; NULL: zeros.
 static void load_some(Gen *g, const IrOp *op, LLVMValueRef p, LLVMValueRef mask,
                       LLVMValueRef const *other, uint32_t count, LLVMValueRef *r) {
@@ -144,11 +158,12 @@ static void load_some(Gen *g, const IrOp *op, LLVMValueRef p, LLVMValueRef mask,
     LLVMTypeRef type = memory_type(g, elem, count);
     uint32_t size = (uint32_t)dtype_size(elem), align = align_of(op, elem);
     if (other) other = for_memory(g, elem, other, count);
-    if (mask && can_mask(g, op, p, count * size, align)) {
-        gpu_gen(g)->ops->masked_load(g, memory_elem(g, elem), 8 * size, count, p, mask, other, r);
+    if (is_own(g, op, p, mask, count * size, align)) {
+        gpu_gen(g)->ops->masked_load(g, op, memory_elem(g, elem), 8 * size, count, p, mask, other,
+                                     r);
     } else {
         LLVMValueRef none = other ? joined(g, elem, other, count) : LLVMConstNull(type);
-        LLVMValueRef v = load_branching(g, type, align, p, mask, none);
+        LLVMValueRef v = load_branching(g, op, type, align, p, mask, none);
         for (uint32_t i = 0; i < count; i++) r[i] = lane(g, v, count, i);
     }
     for (uint32_t i = 0; i < count; i++) r[i] = from_memory(g, elem, r[i]);
@@ -159,14 +174,16 @@ static void store_some(Gen *g, const IrOp *op, LLVMValueRef p, LLVMValueRef mask
     Dtype elem = ir_operand(op, 1)->type->elem;
     uint32_t size = (uint32_t)dtype_size(elem), align = align_of(op, elem);
     x = for_memory(g, elem, x, count);
-    if (mask && can_mask(g, op, p, count * size, align)) {
-        gpu_gen(g)->ops->masked_store(g, memory_elem(g, elem), 8 * size, count, p, mask, x);
+    if (is_own(g, op, p, mask, count * size, align)) {
+        gpu_gen(g)->ops->masked_store(g, op, memory_elem(g, elem), 8 * size, count, p, mask, x);
         return;
     }
     LLVMValueRef v = joined(g, elem, x, count);
     Branch b = {0};
     if (mask) b = branch_begin(g, mask);
-    LLVMSetAlignment(LLVMBuildStore(g->b, v, p), align);
+    LLVMValueRef store = LLVMBuildStore(g->b, v, p);
+    LLVMSetAlignment(store, align);
+    if (gpu_is_transient(op)) gen_nontemporal(g, store);
     if (mask) branch_end(g, &b);
 }
 

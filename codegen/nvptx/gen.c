@@ -29,6 +29,7 @@ const GpuOps nvptx_ops = {.shared_memory = shared_memory,
                           .exchanged = nvptx_exchanged,
                           .any_lane = nvptx_any_lane,
                           .can_mask = nvptx_can_mask,
+                          .hinted = nvptx_hinted,
                           .masked_load = nvptx_masked_load,
                           .masked_store = nvptx_masked_store,
                           .apart = nvptx_apart,
@@ -113,8 +114,9 @@ static LLVMValueRef nvptx_quotient(Gen *g, const IrType *t, LLVMValueRef a, LLVM
     return LLVMBuildFMul(g->b, a, r, "");
 }
 
+static const char *const scopes[] = {"block", "device", ""};
+
 static void nvptx_fence(Gen *g, bool release, IrScope scope) {
-    static const char *const scopes[] = {"block", "device", ""};
     const char *name = scopes[scope];
     unsigned id = LLVMGetSyncScopeID(g->context, name, strlen(name));
     LLVMBuildFenceSyncScope(g->b, release ? LLVMAtomicOrderingRelease : LLVMAtomicOrderingAcquire,
@@ -148,7 +150,7 @@ static LLVMValueRef nvptx_swap(Gen *g, LLVMValueRef p, LLVMValueRef expected, LL
 
 // The hardware's atomic sums of f32 flush subnormals: they are allowed under math(approx) only.
 static LLVMValueRef nvptx_add(Gen *g, LLVMValueRef p, Dtype elem, LLVMValueRef x, IrScope scope) {
-    static const char *const scopes[] = {"cta", "gpu", "sys"};
+    static const char *const texts[] = {"cta", "gpu", "sys"};
     bool loose = (g->func->math & IR_MATH_APPROX) != 0;
     if (elem != DTYPE_F64 && elem != DTYPE_F16 && !(elem == DTYPE_F32 && loose)) return NULL;
     const char *type = elem == DTYPE_F64 ? "f64" : elem == DTYPE_F16 ? "noftz.f16" : "f32";
@@ -156,7 +158,7 @@ static LLVMValueRef nvptx_add(Gen *g, LLVMValueRef p, Dtype elem, LLVMValueRef x
                               : elem == DTYPE_F16 ? "=h,l,h,~{memory}"
                                                   : "=f,l,f,~{memory}";
     char text[64];
-    snprintf(text, sizeof text, "atom.relaxed.%s.add.%s $0, [$1], $2;", scopes[scope], type);
+    snprintf(text, sizeof text, "atom.relaxed.%s.add.%s $0, [$1], $2;", texts[scope], type);
     LLVMTypeRef params[] = {gpu_pointer(g, 0), LLVMTypeOf(x)};
     LLVMTypeRef function = LLVMFunctionType(LLVMTypeOf(x), params, 2, false);
     LLVMValueRef code =
@@ -173,4 +175,5 @@ const GenTarget nvptx_gen_target = {.global_space = SPACE_GLOBAL,
                                     .extreme = nvptx_extreme,
                                     .quotient = nvptx_quotient,
                                     .remainder = gen_remainder,
+                                    .plain_scopes = scopes,
                                     .fence = nvptx_fence};

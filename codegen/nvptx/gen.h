@@ -31,11 +31,13 @@ void nvptx_map(Gen *g, const IrOp *op);  // map.c: copies by tensor maps, and th
 void nvptx_keep_signs(Module *m);  // signs.c: for before_selection
 
 // masked.c; word.c
+bool nvptx_hinted(const IrOp *op, LLVMValueRef p);
 bool nvptx_can_mask(Gen *g, const IrOp *op, LLVMValueRef p, uint32_t bytes, uint32_t align);
-void nvptx_masked_load(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,
-                       LLVMValueRef mask, LLVMValueRef const *other, LLVMValueRef *x);
-void nvptx_masked_store(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,
-                        LLVMValueRef mask, LLVMValueRef const *x);
+void nvptx_masked_load(Gen *g, const IrOp *op, LLVMTypeRef elem, uint32_t bits, uint32_t count,
+                       LLVMValueRef p, LLVMValueRef mask, LLVMValueRef const *other,
+                       LLVMValueRef *x);
+void nvptx_masked_store(Gen *g, const IrOp *op, LLVMTypeRef elem, uint32_t bits, uint32_t count,
+                        LLVMValueRef p, LLVMValueRef mask, LLVMValueRef const *x);
 bool nvptx_apart(LLVMValueRef const *parts, uint32_t bits, bool stored);
 LLVMValueRef nvptx_word(Gen *g, LLVMValueRef const *parts, uint32_t bits, bool stored);
 

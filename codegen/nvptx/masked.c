@@ -1,8 +1,9 @@
-// Masked loads and stores without branches: predicated instructions.
+// Masked loads and stores without branches: predicated instructions; and loads and stores with
+// hints for the caches, masked or not.
 //
-// LLVM has no predicated accesses for NVIDIA's GPUs. A branch would begin another block: addresses
-// are computed again there, and nothing is scheduled across. So this is inline assembly, for memory
-// that is known to be global or shared.
+// LLVM has no predicated accesses and no hints for NVIDIA's GPUs. A branch would begin another
+// block: addresses are computed again there, and nothing is scheduled across. So this is inline
+// assembly, for memory that is known to be global or shared.
 #include <stdio.h>
 #include <string.h>
 
@@ -37,6 +38,21 @@ bool nvptx_can_mask(Gen *g, const IrOp *op, LLVMValueRef p, uint32_t bytes, uint
     (void)g, (void)op;
     return bytes <= MOST_BYTES && (bytes & (bytes - 1)) == 0 && align >= bytes && gpu_space_of(p);
 }
+
+// PTX ISA, ld and st: cache operators, or priorities of eviction. They are for global memory.
+static const char *hint_of(const IrOp *op, unsigned space) {
+    if (space != SPACE_GLOBAL) return "";
+    switch ((IrCache)ir_attr_int(op, IR_ATTR_CACHE)) {
+    case IR_CACHE_NORMAL: break;
+    case IR_CACHE_FIRST: return ".L1::evict_first";
+    case IR_CACHE_LAST: return ".L1::evict_last";
+    case IR_CACHE_STREAM: return ".cs";
+    case IR_CACHE_L2: return ".cg";
+    }
+    return "";
+}
+
+bool nvptx_hinted(const IrOp *op, LLVMValueRef p) { return *hint_of(op, gpu_space_of(p)) != 0; }
 
 // ---- between elements and registers -------------------------------------------------------------
 // Each register is packed separately: LLVM splits and joins longer vectors differently on each
@@ -121,12 +137,12 @@ static size_t moves(const MaskedWords *w, LLVMValueRef const *r, char *text, siz
 // The constraint for an address: addresses of shared memory have 32 bits.
 static char address(unsigned space) { return space == SPACE_SHARED ? 'r' : 'l'; }
 
-static void load_constraints(const MaskedWords *w, unsigned space, bool tied, char *text,
-                             size_t size) {
+static void load_constraints(const MaskedWords *w, unsigned space, bool masked, bool tied,
+                             char *text, size_t size) {
     size_t n = 0;
     for (uint32_t i = 0; i < w->count; i++)
         n += (size_t)snprintf(text + n, size - n, "=&%c,", w->constraint);
-    n += (size_t)snprintf(text + n, size - n, "b,%c", address(space));
+    n += (size_t)snprintf(text + n, size - n, "%s%c", masked ? "b," : "", address(space));
     for (uint32_t i = 0; tied && i < w->count; i++)
         n += (size_t)snprintf(text + n, size - n, ",%u", i);
     snprintf(text + n, size - n, ",~{memory}");
@@ -142,21 +158,25 @@ static LLVMTypeRef load_type(Gen *g, const MaskedWords *w, LLVMValueRef const *o
 }
 
 // The registers hold `other` before, and the loaded values afterwards.
-void nvptx_masked_load(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,
-                       LLVMValueRef mask, LLVMValueRef const *other, LLVMValueRef *x) {
+void nvptx_masked_load(Gen *g, const IrOp *op, LLVMTypeRef elem, uint32_t bits, uint32_t count,
+                       LLVMValueRef p, LLVMValueRef mask, LLVMValueRef const *other,
+                       LLVMValueRef *x) {
     MaskedWords w = words_of(g, elem, bits, count);
     unsigned space = gpu_space_of(p);
+    uint32_t on = mask ? 1 : 0, first = on + 1;  // the number of the address, of the tied registers
     char registers[64], width[16], text[256], constraints[96];
-    LLVMValueRef operands[2 + MOST_WORDS] = {mask, gpu_in_space(g, p, space)};
-    split(g, &w, other, operands + 2);
-    bool tied = !constants(&w, operands + 2);
-    uint32_t given = tied ? 2 + w.count : 2;
-    load_constraints(&w, space, tied, constraints, sizeof constraints);
+    LLVMValueRef operands[2 + MOST_WORDS] = {mask};
+    operands[on] = gpu_in_space(g, p, space);
+    split(g, &w, other, operands + first);
+    bool tied = mask && !constants(&w, operands + first);
+    uint32_t given = tied ? first + w.count : first;
+    load_constraints(&w, space, mask, tied, constraints, sizeof constraints);
     list(&w, 0, registers, sizeof registers);
     vector(&w, width, sizeof width);
-    size_t n = tied ? 0 : moves(&w, operands + 2, text, sizeof text);
-    snprintf(text + n, sizeof text - n, "@$%u ld.%s%s %s, [$%u];", w.count, space_name(space),
-             width, registers, w.count + 1);
+    size_t n = mask && !tied ? moves(&w, operands + first, text, sizeof text) : 0;
+    if (mask) n += (size_t)snprintf(text + n, sizeof text - n, "@$%u ", w.count);
+    snprintf(text + n, sizeof text - n, "ld.%s%s%s %s, [$%u];", space_name(space),
+             hint_of(op, space), width, registers, w.count + on);
     LLVMTypeRef function = load_type(g, &w, operands, given);
     LLVMValueRef all = assembly(g, function, text, constraints, operands, given);
     for (uint32_t i = 0; i < w.count; i++)
@@ -164,23 +184,27 @@ void nvptx_masked_load(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, 
                x + (size_t)i * w.per);
 }
 
-void nvptx_masked_store(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,
-                        LLVMValueRef mask, LLVMValueRef const *x) {
+void nvptx_masked_store(Gen *g, const IrOp *op, LLVMTypeRef elem, uint32_t bits, uint32_t count,
+                        LLVMValueRef p, LLVMValueRef mask, LLVMValueRef const *x) {
     MaskedWords w = words_of(g, elem, bits, count);
     unsigned space = gpu_space_of(p);
+    uint32_t on = mask ? 1 : 0, first = on + 1;  // the number of the address, of the registers
     char registers[64], width[16], text[128], constraints[64];
-    LLVMValueRef operands[2 + MOST_WORDS] = {mask, gpu_in_space(g, p, space)};
+    LLVMValueRef operands[2 + MOST_WORDS] = {mask};
     LLVMTypeRef types[2 + MOST_WORDS];
-    split(g, &w, x, operands + 2);
-    size_t n = (size_t)snprintf(constraints, sizeof constraints, "b,%c", address(space));
+    operands[on] = gpu_in_space(g, p, space);
+    split(g, &w, x, operands + first);
+    size_t n =
+        (size_t)snprintf(constraints, sizeof constraints, "%s%c", mask ? "b," : "", address(space));
     for (uint32_t i = 0; i < w.count; i++)
         n += (size_t)snprintf(constraints + n, sizeof constraints - n, ",%c", w.constraint);
     snprintf(constraints + n, sizeof constraints - n, ",~{memory}");
-    for (uint32_t i = 0; i < 2 + w.count; i++) types[i] = LLVMTypeOf(operands[i]);
-    list(&w, 2, registers, sizeof registers);
+    for (uint32_t i = 0; i < first + w.count; i++) types[i] = LLVMTypeOf(operands[i]);
+    list(&w, first, registers, sizeof registers);
     vector(&w, width, sizeof width);
-    snprintf(text, sizeof text, "@$0 st.%s%s [$1], %s;", space_name(space), width, registers);
+    snprintf(text, sizeof text, "%sst.%s%s%s [$%u], %s;", mask ? "@$0 " : "", space_name(space),
+             hint_of(op, space), width, on, registers);
     LLVMTypeRef function =
-        LLVMFunctionType(LLVMVoidTypeInContext(g->context), types, 2 + w.count, false);
-    assembly(g, function, text, constraints, operands, 2 + w.count);
+        LLVMFunctionType(LLVMVoidTypeInContext(g->context), types, first + w.count, false);
+    assembly(g, function, text, constraints, operands, first + w.count);
 }

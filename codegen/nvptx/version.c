@@ -5,6 +5,11 @@
 static uint32_t version_of(const IrOp *op) {
     if (op->code == IR_THREAD_MATRIX_LOAD) return 65;
     if (op->code == IR_THREAD_TMA_LOAD || op->code == IR_THREAD_MBARRIER_INIT) return 80;
+    if (op->code == IR_THREAD_LOAD || op->code == IR_THREAD_STORE || op->code == IR_LOAD ||
+        op->code == IR_STORE) {
+        int64_t cache = ir_attr_int(op, IR_ATTR_CACHE);
+        return cache == IR_CACHE_FIRST || cache == IR_CACHE_LAST ? 74 : 0;
+    }
     if (op->code != IR_THREAD_MMA && op->code != IR_THREAD_WGMMA) return 0;
     Dtype a = ir_operand(op, 0)->type->elem, b = ir_operand(op, 1)->type->elem;
     if (op->code == IR_THREAD_MMA) return dtype_is(a, DTYPE_CLASS_FP8) ? 84 : 65;

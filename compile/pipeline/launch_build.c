@@ -244,7 +244,7 @@ static void note_access(const IrValue *v, MetaArg *arg) {
         if (address && effect == IR_EFFECT_READ) {
             arg->read = true;
         } else if (address && effect == IR_EFFECT_WRITE) {
-            arg->written = true;
+            arg->written = arg->written || ir_changes_memory(op);
             arg->read = arg->read || op->result_count > 0;
         } else if (op->code == IR_PTR_ADD || op->code == IR_BROADCAST || op->code == IR_RESHAPE ||
                    op->code == IR_PERMUTE) {
@@ -254,6 +254,14 @@ static void note_access(const IrValue *v, MetaArg *arg) {
             // carried by a loop or mixed with others: assume everything
             arg->read = arg->written = true;
         }
+    }
+}
+
+static void note_hints(const IrValue *view, MetaArg *arg) {
+    arg->leaves = true;
+    for (const IrUse *u = view->uses; u; u = u->next) {
+        if (u->user->code == IR_VIEW_STORE && !ir_leaves_caches(u->user)) arg->leaves = false;
+        if (ir_keeps_cached(u->user)) arg->keeps = true;
     }
 }
 
@@ -269,6 +277,7 @@ static void build_arg(const IrFunc *f, const IrParam *p, MetaArg *arg) {
     case IR_VIEW: arg->kind = META_VIEW; break;
     }
     note_access(p->value, arg);
+    if (arg->kind == META_VIEW) note_hints(p->value, arg);
     for (uint32_t d = 0; t->kind == IR_VIEW && d < t->rank; d++) {
         arg->dims[d] = (MetaDim){.extent = -1, .value = p->dims[d].value};
         for (size_t e = 0; p->dims[d].extent && e < f->extents.count; e++)

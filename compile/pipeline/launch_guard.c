@@ -148,7 +148,8 @@ static void require_large(Guard *g, uint32_t i) {
     uint32_t count = constant(g, 1);
     for (uint32_t d = 0; d < arg->rank; d++)
         count = emit(g, LAUNCH_MUL, DTYPE_I64, DTYPE_I64, count, fact(g, LAUNCH_ARG_EXTENT, i, d));
-    require(g, compare(g, LAUNCH_GE, count, constant(g, TUNE_STREAM_BYTES / size)));
+    if (!arg->leaves)
+        require(g, compare(g, LAUNCH_GE, count, constant(g, TUNE_STREAM_BYTES / size)));
     // An address may exceed INT64_MAX as a number, so only its low bits are used.
     require(g, multiple_of(g, fact(g, LAUNCH_ARG_ADDRESS, i, 0), FACT_STREAM_ALIGN));
     if (arg->rank > 1)
@@ -160,15 +161,17 @@ static bool may_stream(const MetaArg *arg) {
     return arg->kind == META_VIEW && arg->rank > 0 && !arg->strided && dtype_bits(arg->dtype) >= 8;
 }
 
-// Outputs that are read again should stay in the caches. All the others must qualify: a small or
-// strided one means that there is no such variant.
+// Outputs that are read again, or whose hint says so, should stay in the caches. All the others
+// must qualify: a small one without a hint, or a strided one, means that there is no such variant.
+static bool should_stream(const MetaArg *arg) { return arg->written && !arg->read && !arg->keeps; }
+
 static void require_streams(Guard *g) {
     for (uint32_t i = 0; i < g->meta->arg_count; i++) {
         const MetaArg *arg = &g->meta->args[i];
-        if (arg->written && !arg->read && !may_stream(arg)) return;
+        if (should_stream(arg) && !may_stream(arg)) return;
     }
     for (uint32_t i = 0; i < g->meta->arg_count; i++)
-        if (g->meta->args[i].written && !g->meta->args[i].read) require_large(g, i);
+        if (should_stream(&g->meta->args[i])) require_large(g, i);
 }
 
 enum { WIDE_BYTES = 16 };

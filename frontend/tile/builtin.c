@@ -82,11 +82,15 @@ const char *tile_foreign_type(Str name) {
 
 static const char *const order_words[] = {"relaxed", "acquire", "release", "acq_rel", NULL};
 static const char *const scope_words[] = {"program", "device", "system", NULL};
+static const char *const evict_words[] = {"first", "last", NULL};
+static const char *const cache_words[] = {"stream", "l2", NULL};
 static const char *const precision_words[] = {"ieee", "tf32", "tf32x3", "bf16x3", NULL};
 
 const char *const *tile_argument_words(Str argument) {
     if (str_equal(argument, STR("order"))) return order_words;
     if (str_equal(argument, STR("scope"))) return scope_words;
     if (str_equal(argument, STR("precision"))) return precision_words;
+    if (str_equal(argument, STR("evict"))) return evict_words;
+    if (str_equal(argument, STR("cache"))) return cache_words;
     return NULL;
 }

@@ -107,6 +107,8 @@ typedef enum Named {
     NAMED_ORDER,
     NAMED_SCOPE,
     NAMED_SATURATE,
+    NAMED_EVICT,
+    NAMED_CACHE,
     NAMED_COUNT,
 } Named;
 
@@ -128,6 +130,9 @@ bool el_named_bool(Elab *e, const Args *a, Named name, bool *value);
 bool el_named_axis(Elab *e, const Args *a, uint32_t rank, uint32_t *axis, bool *given);
 bool el_named_word(Elab *e, const Args *a, Named name, IrAttrKind kind, const char *expected,
                    int64_t *value);
+// The same of the words whose bits are in `allowed`.
+bool el_named_choice(Elab *e, const Args *a, Named name, IrAttrKind kind, const char *expected,
+                     unsigned allowed, int64_t *value);
 bool el_dims(Elab *e, const Args *a, uint32_t first, Shape *shape);
 Val el_builtin_value(Elab *e, const Args *a);  // program … full, select, casts, cdiv
 Val el_builtin_math(Elab *e, const Args *a);
@@ -143,8 +148,12 @@ Val el_minmax(Elab *e, const Args *a, IrOpcode code);  // those of two operands
 // ---- elaborate_view.c
 bool el_access(Elab *e, const Ast *index, Access *access);  // all of the access but the pad
 Val el_view_load(Elab *e, const Ast *index);
+// Reads with this operand of `or`, or NULL, and a hint.
+Val el_view_load_as(Elab *e, const Ast *index, const Ast *other, IrCache cache);
 IrValue *el_pad(Elab *e, const Ast *ast, Dtype elem);
 void el_view_assign(Elab *e, const Ast *assign);
+void el_view_store(Elab *e, const Ast *index, Val v, Span span, const Ast *mask, IrCache cache);
+bool el_selects_view(Elab *e, const Ast *ast);  // is it a selection of a view?
 Val el_view_inside(Elab *e, const Ast *index);
 // Converts the value for the selection: exact element type, stretched shape; NULL after an error.
 IrValue *el_stored(Elab *e, Val v, Dtype elem, const Shape *shape, Span span,

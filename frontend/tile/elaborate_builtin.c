@@ -88,8 +88,14 @@ static const Signature signatures[TILE_BUILTINS] = {
     [TILE_RANDOM] = {el_builtin_scan, 2, 2, 0, "random(seed, offset)"},
     [TILE_RANDOM4] = {el_builtin_scan, 2, 2, 0, "random4(seed, offset)"},
     [TILE_INSIDE] = {el_builtin_memory, 1, 1, 0, "inside(x[…])"},
-    [TILE_LOAD] = {el_builtin_memory, 1, 2, 0, "load(p, ok)"},
-    [TILE_STORE] = {el_builtin_memory, 2, 3, 0, "store(p, v, ok)"},
+    [TILE_LOAD] = {el_builtin_memory, 1, 2, N(EVICT) | N(CACHE),
+                   "load(p, ok, evict = first), load(x[…], cache = stream)"},
+    [TILE_STORE] = {el_builtin_memory, 2, 3, N(EVICT) | N(CACHE),
+                    "store(p, v, ok, evict = first), store(x[…], v, ok, cache = stream)"},
+    [TILE_ATOMIC_LOAD] = {el_builtin_memory, 1, 2, N(ORDER) | N(SCOPE),
+                          "atomic_load(p, ok, order = relaxed, scope = device), "
+                          "atomic_load(x[…], ok, …)"},
+    [TILE_ATOMIC_STORE] = ATOMIC(atomic_store),
     [TILE_ATOMIC_ADD] = ATOMIC(atomic_add),
     [TILE_ATOMIC_SUB] = ATOMIC(atomic_sub),
     [TILE_ATOMIC_AND] = ATOMIC(atomic_and),
@@ -109,8 +115,8 @@ static const Signature signatures[TILE_BUILTINS] = {
 };
 
 static const char *const named_texts[NAMED_COUNT] = {
-    "axis",       "keep",      "where", "reverse", "exclusive",
-    "descending", "precision", "order", "scope",   "saturate",
+    "axis",      "keep",  "where", "reverse",  "exclusive", "descending",
+    "precision", "order", "scope", "saturate", "evict",     "cache",
 };
 
 // ---- arguments
@@ -188,6 +194,16 @@ bool el_named_word(Elab *e, const Args *a, Named name, IrAttrKind kind, const ch
     if (word->kind == AST_NAME && word->name && ir_enum_from_text(kind, str(word->name), value))
         return true;
     el_error(e, word->span, DIAG_ARGUMENTS, "'%s' must be %s", named_texts[name], expected);
+    return false;
+}
+
+bool el_named_choice(Elab *e, const Args *a, Named name, IrAttrKind kind, const char *expected,
+                     unsigned allowed, int64_t *value) {
+    const Ast *word = a->named[name];
+    TRY(el_named_word(e, a, name, kind, expected, value));
+    if (!word || (allowed >> *value & 1)) return true;
+    el_error(e, word->span, DIAG_ARGUMENTS, "expected %s for '%s' of '%s'", expected,
+             named_texts[name], a->name);
     return false;
 }
 

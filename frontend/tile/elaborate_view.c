@@ -101,19 +101,32 @@ IrValue *el_pad(Elab *e, const Ast *ast, Dtype elem) {
     return el_convert(e, v.ir, elem);
 }
 
-Val el_view_load(Elab *e, const Ast *index) {
+Val el_view_load_as(Elab *e, const Ast *index, const Ast *other, IrCache cache) {
     Access a;
     bool good = el_access(e, index, &a);
     IrValue *pad = NULL;
-    if (index->b) {
+    if (other) {
         if (!good) {
-            el_operand(e, index->b);
+            el_operand(e, other);
             return EL_POISON;
         }
-        pad = el_pad(e, index->b, el_view_elem(a.view));
+        pad = el_pad(e, other, el_view_elem(a.view));
         if (!pad) return EL_POISON;
     }
-    return good ? el_ir(el_view_read(e, &a, pad)) : EL_POISON;
+    if (!good) return EL_POISON;
+    IrValue *v = el_view_read(e, &a, pad);
+    ir_attr_set_int(v->def, IR_ATTR_CACHE, cache);
+    return el_ir(v);
+}
+
+Val el_view_load(Elab *e, const Ast *index) {
+    return el_view_load_as(e, index, index->b, IR_CACHE_NORMAL);
+}
+
+bool el_selects_view(Elab *e, const Ast *ast) {
+    const Ast *base = ast->kind == AST_INDEX ? ast->a : NULL;
+    Slot *slot = base && base->kind == AST_NAME ? el_slot(e, base->decl) : NULL;
+    return slot && slot->val.kind == VAL_VIEW;
 }
 
 Val el_view_inside(Elab *e, const Ast *index) {
@@ -204,4 +217,18 @@ void el_view_assign(Elab *e, const Ast *assign) {
     IrValue *mask = assign->c ? el_mask(e, assign->c, &a.shape) : NULL;
     if (!value || (assign->c && !mask) || !good) return;
     el_view_op(e, &a, IR_VIEW_STORE, 2, (IrValue *[]){value, mask});
+}
+
+void el_view_store(Elab *e, const Ast *index, Val v, Span span, const Ast *mask, IrCache cache) {
+    Access a;
+    if (!el_access(e, index, &a)) {
+        if (mask) el_operand(e, mask);
+        return;
+    }
+    bool good = el_no_packed_store(e, &a, mask);
+    IrValue *value = el_stored(e, v, el_view_elem(a.view), &a.shape, span, a.view->name);
+    IrValue *on = mask ? el_mask(e, mask, &a.shape) : NULL;
+    if (!value || (mask && !on) || !good) return;
+    IrOp *op = el_view_op(e, &a, IR_VIEW_STORE, 2, (IrValue *[]){value, on});
+    ir_attr_set_int(op, IR_ATTR_CACHE, cache);
 }

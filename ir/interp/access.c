@@ -195,9 +195,10 @@ static uint64_t byte_address(const InterpAccess *a, uint32_t i) {
 }
 
 static const char *what_it_does(const IrOp *op) {
+    if (ir_changes_memory(op)) return "writes";
     switch (ir_op_info(op->code)->effect) {
-    case IR_EFFECT_READ: return "reads";
-    case IR_EFFECT_WRITE: return "writes";
+    case IR_EFFECT_READ:
+    case IR_EFFECT_WRITE: return "reads";
     case IR_EFFECT_PURE:
     case IR_EFFECT_KEEP:
     case IR_EFFECT_NEST:
@@ -239,7 +240,8 @@ static void check_race(InterpRun *run, const InterpAccess *a, uint32_t i, Touch 
         if (matters && touch != TOUCH_WRITE && !written)
             finding_add(run, a->op, FINDING_UNWRITTEN, i,
                         "reads scratch memory that nothing has written");
-        if (touch != TOUCH_READ) pages_touch(run->interp->pages, address, a->bytes, TOUCH_WRITE, 1);
+        if (touch == TOUCH_WRITE || touch == TOUCH_ATOMIC)
+            pages_touch(run->interp->pages, address, a->bytes, TOUCH_WRITE, 1);
         return;
     }
     uint32_t other =
@@ -252,12 +254,13 @@ static void check_race(InterpRun *run, const InterpAccess *a, uint32_t i, Touch 
 }
 
 // An atomic's release is noted after the access itself, because it covers that access.
-static void check_atomic(InterpRun *run, const InterpAccess *a, uint32_t i, const InterpBuffer *b) {
+static void check_atomic(InterpRun *run, const InterpAccess *a, uint32_t i, Touch touch,
+                         const InterpBuffer *b) {
     int64_t order = ir_attr_int(a->op, IR_ATTR_ORDER);
     uint32_t program = run->program_number + 1;
     if (order == IR_ORDER_ACQUIRE || order == IR_ORDER_ACQ_REL)
         pages_acquire(run->interp->pages, byte_address(a, i), program);
-    check_race(run, a, i, TOUCH_ATOMIC, b);
+    check_race(run, a, i, touch, b);
     if (order == IR_ORDER_RELEASE || order == IR_ORDER_ACQ_REL)
         pages_release(run->interp->pages, byte_address(a, i), program);
 }
@@ -290,10 +293,10 @@ static void access_check(InterpRun *run, InterpAccess *a, Touch touch, bool poin
         if (!run->sanitize || !a->on[i]) continue;
         if (pointers) check_alignment(run, a, i);
         if (b->touched) check_noalias(run, a, i, touch, b);
-        if (touch == TOUCH_ATOMIC)
-            check_atomic(run, a, i, b);
-        else
+        if (touch == TOUCH_READ || touch == TOUCH_WRITE)
             check_race(run, a, i, touch, b);
+        else
+            check_atomic(run, a, i, touch, b);
     }
 }
 

@@ -367,7 +367,7 @@ typedef struct Tally {
 } Tally;
 Tally *pages_tally(Pages *p, uint64_t address, bool make);
 
-typedef enum Touch { TOUCH_READ, TOUCH_WRITE, TOUCH_ATOMIC } Touch;
+typedef enum Touch { TOUCH_READ, TOUCH_WRITE, TOUCH_ATOMIC, TOUCH_ATOMIC_READ } Touch;
 // Marks an access of the current program (number + 1). The result is 0, or program + 1 of a program
 // that it conflicts with.
 uint32_t pages_touch(Pages *p, uint64_t address, uint32_t size, Touch touch, uint32_t program);

@@ -60,7 +60,7 @@ static void poison_argument(InterpRun *run, InterpFrame *frame, const IrValue *v
 void poison_written(InterpRun *run, InterpFrame *frame, const IrBlock *block) {
     for (const IrOp *op = block->first; op; op = op->next) {
         for (uint32_t i = 0; i < op->region_count; i++) poison_written(run, frame, op->regions[i]);
-        if (ir_op_info(op->code)->effect != IR_EFFECT_WRITE) continue;
+        if (!ir_changes_memory(op)) continue;
         uint32_t written = op->code == IR_CALL ? op->operand_count : 1;
         for (uint32_t i = 0; i < written; i++) {
             const IrValue *value = ir_operand(op, i);
@@ -209,7 +209,9 @@ static uint64_t modified(IrRmw rmw, Dtype t, uint64_t old, uint64_t x) {
     case IR_RMW_XOR: ir_eval(IR_XOR, t, operands, &result); break;
     case IR_RMW_MIN: ir_eval(logical ? IR_AND : IR_MIN, t, operands, &result); break;
     case IR_RMW_MAX: ir_eval(logical ? IR_OR : IR_MAX, t, operands, &result); break;
-    case IR_RMW_XCHG: break;
+    case IR_RMW_LOAD: return old;
+    case IR_RMW_XCHG:
+    case IR_RMWS: break;
     }
     return result;
 }
@@ -304,6 +306,13 @@ static void atomic_lane(InterpRun *run, const InterpAccess *a, uint32_t i,
     uint64_t old = memory_read(a->elem, address), value = slot_get(x, lane), next;
     IrRmw rmw = expected ? IR_RMW_XCHG : (IrRmw)ir_attr_int(a->op, IR_ATTR_RMW);
     bool swaps = !expected || old == slot_get(expected, slot_lane(expected, i));
+    if (rmw == IR_RMW_LOAD) {
+        bool sure = lonely && !(a->maybe && a->maybe[i]) && !a->astray;
+        Shade known = run->shadow ? memory_shade(run, a, i, old) : (Shade){0, 0};
+        if (run->shadow) r->shade[i] = sure ? known : (Shade){known.v, HUGE_VAL};
+        slot_put(r, i, old);
+        return;
+    }
     next = swaps ? modified(rmw, a->elem, old, value) : old;
     if (run->shadow) {
         Shade before = memory_shade(run, a, i, old), operand = shade_get(x, lane);
@@ -324,7 +333,8 @@ static void execute_atomic(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     const InterpSlot *expected = cas ? operand_slot(run, frame, op, 1) : NULL;
     const InterpSlot *x = operand_slot(run, frame, op, cas ? 2 : 1);
     InterpSlot *r = result_slot(run, frame, op, 0);
-    InterpAccess a = access_of(run, frame, op, TOUCH_ATOMIC);
+    bool loads = !cas && ir_attr_int(op, IR_ATTR_RMW) == IR_RMW_LOAD;
+    InterpAccess a = access_of(run, frame, op, loads ? TOUCH_ATOMIC_READ : TOUCH_ATOMIC);
     bool lonely = run->shadow && alone(run, &a);
     if (run->shadow) slot_shade_blank(run, r);
     for (uint32_t i = 0; i < a.count; i++) {
@@ -335,10 +345,10 @@ static void execute_atomic(InterpRun *run, InterpFrame *frame, const IrOp *op) {
             slot_put(r, i, 0);
             if (!run->shadow) continue;
             r->shade[i] = (Shade){0, maybe ? HUGE_VAL : 0};
-            if (maybe) store_shade(run, &a, i, x);
+            if (maybe && !loads) store_shade(run, &a, i, x);
         }
     }
-    if (run->shadow && a.astray) poison(run, &a);
+    if (run->shadow && a.astray && !loads) poison(run, &a);
 }
 
 // ---- inside, scratch ----------------------------------------------------------------------------

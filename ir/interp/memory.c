@@ -20,6 +20,7 @@ typedef struct MemoryMark {
     Toucher writer;     // by plain stores
     Toucher reader;     // by plain loads; MANY: several
     Toucher atomic[2];  // the last, and the last other than that one; none after a plain write
+    Toucher watcher;    // by atomic loads, likewise; MANY: several
 } MemoryMark;
 
 typedef struct MemoryEntry {
@@ -212,23 +213,29 @@ static bool conflicts_with(const Pages *p, const Toucher *other, uint32_t progra
 
 static uint32_t conflict(const Pages *p, const MemoryMark *m, Touch touch, uint32_t program) {
     if (conflicts_with(p, &m->writer, program)) return m->writer.program;
-    for (int i = 0; touch != TOUCH_ATOMIC && i < 2; i++)
+    bool plain = touch == TOUCH_READ || touch == TOUCH_WRITE;
+    for (int i = 0; plain && i < 2; i++)
         if (conflicts_with(p, &m->atomic[i], program)) return m->atomic[i].program;
-    if (touch != TOUCH_READ && conflicts_with(p, &m->reader, program)) return m->reader.program;
+    bool changes = touch == TOUCH_WRITE || touch == TOUCH_ATOMIC;
+    if (changes && conflicts_with(p, &m->reader, program)) return m->reader.program;
+    if (touch == TOUCH_WRITE && conflicts_with(p, &m->watcher, program)) return m->watcher.program;
     return 0;
+}
+
+static void mark_reader(Toucher *reader, Toucher now) {
+    if (reader->program && reader->program != now.program) now.program = MANY;
+    *reader = now;
 }
 
 static void mark_touch(const Pages *p, MemoryMark *m, Touch touch, uint32_t program) {
     Toucher now = {program, (uint32_t)p->releases.count};
     switch (touch) {
-    case TOUCH_READ:
-        if (m->reader.program && m->reader.program != program) now.program = MANY;
-        m->reader = now;
-        return;
+    case TOUCH_READ: mark_reader(&m->reader, now); return;
+    case TOUCH_ATOMIC_READ: mark_reader(&m->watcher, now); return;
     case TOUCH_WRITE:
         m->writer = now;  // anything that conflicts with earlier atomics conflicts with this write
                           // as well
-        m->atomic[0] = m->atomic[1] = (Toucher){0};
+        m->atomic[0] = m->atomic[1] = m->watcher = (Toucher){0};
         return;
     case TOUCH_ATOMIC:
         if (m->atomic[0].program != program) m->atomic[1] = m->atomic[0];
@@ -257,7 +264,8 @@ bool pages_forbid(const Pages *p, uint64_t address, uint32_t size, Touch touch) 
         if (!page || !page->marks) continue;
         const MemoryMark *m = &page->marks[(at & (PAGE_SIZE - 1)) >> page->mark_shift];
         if (m->writer.program || m->atomic[0].program) return true;
-        if (touch != TOUCH_READ && m->reader.program) return true;
+        bool changes = touch == TOUCH_WRITE || touch == TOUCH_ATOMIC;
+        if (changes && (m->reader.program || m->watcher.program)) return true;
     }
     return false;
 }

@@ -173,6 +173,7 @@ static bool attr_value(IrParser *p, Draft *draft, IrAttrName name, IrAttr *attr)
     case IR_KIND_ORDER:
     case IR_KIND_SCOPE:
     case IR_KIND_PRECISION:
+    case IR_KIND_CACHE:
     case IR_KIND_PLAN:
     case IR_KIND_DTYPE: return enumerated(p, name, attr);
     }

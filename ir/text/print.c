@@ -107,17 +107,19 @@ static void print_attr_value(const IrOp *op, IrAttrName name, const IrAttr *attr
     case IR_KIND_ORDER:
     case IR_KIND_SCOPE:
     case IR_KIND_PRECISION:
+    case IR_KIND_CACHE:
     case IR_KIND_PLAN:
     case IR_KIND_DTYPE: print_enum(kind, attr->u.i, out); break;
     }
 }
 
-// Does the text leave the attribute out? It does for a false boolean, no plan, an empty list if
-// that is allowed, and an `inside` of zeros as long as the op's selection.
+// Does the text leave the attribute out? It does for a false boolean, no plan, no hint, an empty
+// list if that is allowed, and an `inside` of zeros as long as the op's selection.
 static bool attr_implied(const IrOp *op, IrAttrName name, const IrAttr *attr) {
     IrAttrKind kind = ir_attr_kind(name);
     if (!ir_attr_optional(name)) return false;
-    if (kind == IR_KIND_BOOL || kind == IR_KIND_PLAN || name == IR_ATTR_AHEAD)
+    if (kind == IR_KIND_BOOL || kind == IR_KIND_PLAN || kind == IR_KIND_CACHE ||
+        name == IR_ATTR_AHEAD)
         return attr->u.i == 0;
     if (name != IR_ATTR_INSIDE) return attr->u.ints.count == 0;
     for (uint32_t i = 0; i < attr->u.ints.count; i++) {

@@ -71,7 +71,7 @@ static bool check_enum(Verifier *v, const IrOp *op, IrAttrName name, int64_t val
     if (kind == IR_KIND_BOOL) fits = value == 0 || value == 1;
     bool listed = kind == IR_KIND_REDUCE || kind == IR_KIND_RMW || kind == IR_KIND_ORDER ||
                   kind == IR_KIND_SCOPE || kind == IR_KIND_PRECISION || kind == IR_KIND_PLAN ||
-                  kind == IR_KIND_DTYPE;
+                  kind == IR_KIND_DTYPE || kind == IR_KIND_CACHE;
     if (listed) fits = ir_enum_text(kind, value) != NULL;
     if (fits) return true;
     return verifier_fail(v, op, "attribute '%s' can't be %lld", ir_attr_text(name),

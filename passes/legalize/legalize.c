@@ -234,7 +234,9 @@ static IrOpcode rmw_code(IrRmw kind) {
     case IR_RMW_AND:
     case IR_RMW_OR:
     case IR_RMW_XOR:
-    case IR_RMW_XCHG: break;
+    case IR_RMW_XCHG:
+    case IR_RMW_LOAD:
+    case IR_RMWS: break;
     }
     return IR_OPCODES;  // the bits decide
 }

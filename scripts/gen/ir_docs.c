@@ -197,6 +197,7 @@ static const char *kind_text(IrAttrKind kind) {
     case IR_KIND_ORDER:
     case IR_KIND_SCOPE:
     case IR_KIND_PRECISION:
+    case IR_KIND_CACHE:
     case IR_KIND_PLAN: break;
     }
     return NULL;

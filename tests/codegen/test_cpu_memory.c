@@ -246,7 +246,7 @@ static void any_byte_is_a_bool(void **state) {
 
 static bool rmw_takes(const Machine *m, IrRmw rmw, Dtype elem) {
     bool integer = dtype_is(elem, DTYPE_CLASS_INT);
-    if (rmw == IR_RMW_XCHG) return true;
+    if (rmw == IR_RMW_XCHG || rmw == IR_RMW_LOAD) return true;
     if (rmw == IR_RMW_AND || rmw == IR_RMW_OR || rmw == IR_RMW_XOR)
         return integer || elem == DTYPE_BOOL;
     return integer || elem == DTYPE_F32 || elem == DTYPE_F64 || (elem == DTYPE_F16 && m->f16);
@@ -257,7 +257,7 @@ static void add_atomics(Bundle *b, const Machine *m, Dtype elem, uint32_t x, uin
     static const char *const scopes[] = {"program", "device", "system"};
     const char *type = bundle_type(b, elem, b->lanes);
     uint32_t indices = b->lanes ? add_indices(b, true) : 0;
-    for (IrRmw rmw = IR_RMW_ADD; rmw <= IR_RMW_XCHG; rmw++) {
+    for (IrRmw rmw = IR_RMW_ADD; rmw < IR_RMWS; rmw++) {
         if (!rmw_takes(m, rmw, elem)) continue;
         const char *text = ir_enum_text(IR_KIND_RMW, rmw);
         uint32_t p = bundle_target(b, elem, b->lanes, text, 1);

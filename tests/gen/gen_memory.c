@@ -27,6 +27,11 @@ static IrValue *known_place(Gen *g) {
     return g->places.data[dice_below(&g->dice, g->places.count)];
 }
 
+static void some_hint(Gen *g, IrOp *op) {
+    if (dice_chance(&g->dice, 20))
+        ir_attr_set_int(op, IR_ATTR_CACHE, (int64_t)dice_below(&g->dice, IR_CACHE_L2 + 1));
+}
+
 static void gen_load(Gen *g) {
     IrValue *p = dice_chance(&g->dice, 50) ? known_place(g) : NULL;
     if (p) {
@@ -40,7 +45,9 @@ static void gen_load(Gen *g) {
     const IrType *t = ir_tile(g->m, p->type->elem, p->type->rank, p->type->shape);
     IrValue *operands[] = {p, gen_mask(g, t), NULL};
     if (dice_chance(&g->dice, 50)) operands[2] = gen_like(g, t);
-    gen_push(g, ir_result(ir_op(&g->b, IR_LOAD, 3, operands, 1, &t, 0, NULL), 0));
+    IrOp *op = ir_op(&g->b, IR_LOAD, 3, operands, 1, &t, 0, NULL);
+    some_hint(g, op);
+    gen_push(g, ir_result(op, 0));
 }
 
 static void gen_store(Gen *g) {
@@ -54,17 +61,18 @@ static void gen_store(Gen *g) {
         vec_push(g->m->arena, &g->places, p);
     }
     IrValue *operands[] = {p, x, gen_mask(g, x->type)};
-    ir_op(&g->b, IR_STORE, 3, operands, 0, NULL, 0, NULL);
+    some_hint(g, ir_op(&g->b, IR_STORE, 3, operands, 0, NULL, 0, NULL));
 }
 
 // ---- atomics ------------------------------------------------------------------------------------
 
 static IrRmw some_rmw(Gen *g, Dtype elem) {
-    static const IrRmw bools[] = {IR_RMW_AND, IR_RMW_OR, IR_RMW_XOR, IR_RMW_XCHG};
-    static const IrRmw floats[] = {IR_RMW_ADD, IR_RMW_SUB, IR_RMW_MIN, IR_RMW_MAX, IR_RMW_XCHG};
-    if (elem == DTYPE_BOOL) return bools[dice_below(&g->dice, 4)];
-    if (dtype_is(elem, DTYPE_CLASS_ANYFLOAT)) return floats[dice_below(&g->dice, 5)];
-    return (IrRmw)dice_below(&g->dice, IR_RMW_XCHG + 1);
+    static const IrRmw bools[] = {IR_RMW_AND, IR_RMW_OR, IR_RMW_XOR, IR_RMW_XCHG, IR_RMW_LOAD};
+    static const IrRmw floats[] = {IR_RMW_ADD, IR_RMW_SUB,  IR_RMW_MIN,
+                                   IR_RMW_MAX, IR_RMW_XCHG, IR_RMW_LOAD};
+    if (elem == DTYPE_BOOL) return bools[dice_below(&g->dice, 5)];
+    if (dtype_is(elem, DTYPE_CLASS_ANYFLOAT)) return floats[dice_below(&g->dice, 6)];
+    return (IrRmw)dice_below(&g->dice, IR_RMWS);
 }
 
 static void order_and_scope(Gen *g, IrOp *op) {
@@ -272,7 +280,9 @@ static void gen_view_load(Gen *g) {
     if (!own || !known_selection(g, &s)) s = gen_selection(g, some_view(g, own), own, false);
     const IrType *t = selection_type(g, &s);
     IrValue *pad = dice_chance(&g->dice, 50) ? gen_scalar(g, t->elem) : NULL;
-    IrValue *x = ir_result(view_op(g, IR_VIEW_LOAD, &s, 1, &pad, t), 0);
+    IrOp *op = view_op(g, IR_VIEW_LOAD, &s, 1, &pad, t);
+    IrValue *x = ir_result(op, 0);
+    some_hint(g, op);
     gen_push(g, x);
     if (t->rank == 1 && t->count * t->count <= GEN_COUNT_MAX && dice_chance(&g->dice, 20))
         gen_pairs(g, x);
@@ -285,6 +295,7 @@ static void gen_view_store(Gen *g) {
     bool packed = dtype_is(s.view->type->elem, DTYPE_CLASS_PACKED);
     IrValue *first[] = {gen_like(g, t), packed ? NULL : gen_mask(g, t)};
     IrOp *op = view_op(g, IR_VIEW_STORE, &s, 2, first, NULL);
+    some_hint(g, op);
     vec_push(g->m->arena, &g->accesses, op);
 }
 

@@ -145,6 +145,7 @@ static bool change_attr(Mutation *k, IrOp *op) {
     case IR_KIND_ORDER:
     case IR_KIND_SCOPE:
     case IR_KIND_PRECISION:
+    case IR_KIND_CACHE:
     case IR_KIND_PLAN:
         if (!ir_enum_text(ir_attr_kind(name), other)) return false;
         ir_attr_set_int(op, name, other);

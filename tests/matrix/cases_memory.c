@@ -114,7 +114,9 @@ bool rmw_fits(IrRmw rmw, Dtype t) {
     case IR_RMW_AND:
     case IR_RMW_OR:
     case IR_RMW_XOR: return !type_is_float(t);
-    case IR_RMW_XCHG: break;
+    case IR_RMW_XCHG:
+    case IR_RMW_LOAD:
+    case IR_RMWS: break;
     }
     return true;
 }
@@ -125,6 +127,7 @@ uint64_t rmw_result(Matrix *m, IrRmw rmw, Dtype t, uint64_t old, uint64_t x) {
         [IR_RMW_XOR] = IR_XOR, [IR_RMW_MIN] = IR_MIN, [IR_RMW_MAX] = IR_MAX,
     };
     if (rmw == IR_RMW_XCHG) return x;
+    if (rmw == IR_RMW_LOAD) return old;
     uint64_t a[1] = {old}, b[1] = {x};
     Case c = {.code = codes[rmw], .operand_count = 2, .result_count = 1};
     c.in[0] = (Tile){.elem = t, .count = 1, .bits = a};
@@ -212,6 +215,10 @@ static void access_run(Matrix *m, const char *name, Access *a, const char *line,
     matrix_program(m, name, &a->p);
 }
 
+const char *matrix_hint(Matrix *m) {
+    return ir_enum_text(IR_KIND_CACHE, (int64_t)(matrix_random(m) % (IR_CACHE_L2 + 1)));
+}
+
 static void load(Matrix *m, IrOpcode code, int column) {
     for (int s = 0; s < SHAPES; s++)
         for (int variant = 0; variant < 4; variant++) {
@@ -224,10 +231,11 @@ static void load(Matrix *m, IrOpcode code, int column) {
                 uint64_t pad = other ? a.x.bits[i] : 0;
                 a.old.bits[i] = lane_on(&a, i) ? bytes_get(a.elem, a.memory, a.place.bits[i]) : pad;
             }
-            access_run(m, name.text, &a,
-                       matrix_text(m, "%%10 = load %%9, %s, %s : %s", masked ? "%3" : "_",
-                                   other ? "%2" : "_", tile_type(m, &a.old)),
-                       true);
+            access_run(
+                m, name.text, &a,
+                matrix_text(m, "%%10 = load %%9, %s, %s {cache = %s} : %s", masked ? "%3" : "_",
+                            other ? "%2" : "_", matrix_hint(m), tile_type(m, &a.old)),
+                true);
         }
 }
 
@@ -239,7 +247,10 @@ static void store(Matrix *m, IrOpcode code, int column) {
             Access a = access_make(m, (Dtype)column, matrix_shapes[s], masked, FILL_ANY);
             for (uint32_t i = 0; i < a.place.count; i++)
                 if (lane_on(&a, i)) bytes_put(a.elem, a.after, a.place.bits[i], a.x.bits[i]);
-            access_run(m, name.text, &a, masked ? "store %9, %2, %3" : "store %9, %2, _", false);
+            access_run(m, name.text, &a,
+                       matrix_text(m, "store %%9, %%2, %s {cache = %s}", masked ? "%3" : "_",
+                                   matrix_hint(m)),
+                       false);
         }
 }
 
@@ -256,7 +267,7 @@ static void atomic_one(Matrix *m, int column, Shape s, IrRmw rmw, int order, int
         a.old.bits[i] = old;
         bytes_put(a.elem, a.after, a.place.bits[i], rmw_result(m, rmw, a.elem, old, a.x.bits[i]));
     }
-    a.p.makes_nans = rmw != IR_RMW_XCHG;
+    a.p.makes_nans = rmw != IR_RMW_XCHG && rmw != IR_RMW_LOAD;
     access_run(m, name.text, &a,
                matrix_text(m, "%%10 = atomic %%9, %%2, %s {op = %s, order = %s, scope = %s} : %s",
                            masked ? "%3" : "_", ir_enum_text(IR_KIND_RMW, rmw),
@@ -288,7 +299,7 @@ static void atomic_crowd(Matrix *m, int column, IrRmw rmw) {
 
 static void atomic(Matrix *m, IrOpcode code, int column) {
     (void)code;
-    for (int rmw = 0; rmw <= IR_RMW_XCHG; rmw++) {
+    for (int rmw = 0; rmw < IR_RMWS; rmw++) {
         if (!rmw_fits((IrRmw)rmw, (Dtype)column)) continue;
         for (int s = 0; s < SHAPES; s++)
             for (int way = 0; way < 12; way++)

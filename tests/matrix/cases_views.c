@@ -58,9 +58,9 @@ static void write(Matrix *m, const char *name, const ViewCell *v, int variant) {
     view_write(m, name, v, variant & 1);
 }
 static void rmw(Matrix *m, const char *name, const ViewCell *v, int variant) {
-    IrRmw kind = (IrRmw)(variant % 8);
-    while (!rmw_fits(kind, v->elem)) kind = (IrRmw)((kind + 1) % 8);
-    view_rmw(m, name, v, kind, variant % 4, variant % 3, variant & 1);
+    IrRmw kind = (IrRmw)(variant % IR_RMWS);
+    while (!rmw_fits(kind, v->elem)) kind = (IrRmw)((kind + 1) % IR_RMWS);
+    view_rmw(m, name, v, kind, variant % 4, variant / IR_RMWS, variant & 1);
 }
 static void cas(Matrix *m, const char *name, const ViewCell *v, int variant) {
     view_cas(m, name, v, variant % 4, variant % 3, variant & 1);
@@ -88,7 +88,7 @@ static void cells(Matrix *m, IrOpcode code, int column, int variants, Body body)
 static void loads(Matrix *m, IrOpcode code, int column) { cells(m, code, column, 2, read); }
 static void stores(Matrix *m, IrOpcode code, int column) { cells(m, code, column, 2, write); }
 static void atomics(Matrix *m, IrOpcode code, int column) {
-    if (!is_packed((Dtype)column)) cells(m, code, column, 24, rmw);  // unsupported.def
+    if (!is_packed((Dtype)column)) cells(m, code, column, 3 * IR_RMWS, rmw);  // unsupported.def
 }
 static void exchanges(Matrix *m, IrOpcode code, int column) {
     if (!is_packed((Dtype)column)) cells(m, code, column, 12, cas);  // unsupported.def

@@ -30,6 +30,7 @@ Tile tile_mask(Matrix *m, uint32_t rank, const uint32_t *shape, bool there);
 // The type that elements have once they are read: i8 for i4.
 Dtype held_as(Dtype t);
 bool rmw_fits(IrRmw rmw, Dtype t);
+const char *matrix_hint(Matrix *m);  // the text of one of the hints of accesses
 uint64_t rmw_result(Matrix *m, IrRmw rmw, Dtype t, uint64_t old, uint64_t x);
 Maker maker_of_views(IrRule rule);
 

@@ -245,8 +245,8 @@ void view_read(Matrix *m, const char *name, const ViewCell *v, bool pad) {
     for (uint32_t i = 0; i < y.count; i++)
         y.bits[i] = w.l->lane[i].inside ? held(&w, w.memory, i) : pad ? padding.bits[0] : 0;
     view_end(m, name, &w,
-             matrix_text(m, "%%30 = view_load %%v, %s%s {%s} : %s", pad ? "%20" : "_",
-                         w.operands.text, w.select.text, tile_type(m, &y)),
+             matrix_text(m, "%%30 = view_load %%v, %s%s {%s, cache = %s} : %s", pad ? "%20" : "_",
+                         w.operands.text, w.select.text, matrix_hint(m), tile_type(m, &y)),
              &y);
 }
 
@@ -291,8 +291,8 @@ void view_write(Matrix *m, const char *name, const ViewCell *v, bool masked) {
     for (uint32_t i = 0; i < x.count; i++)
         if (written(&w, &mask, i)) bytes_put(v->elem, w.after, place_of(&w, i), x.bits[i]);
     view_end(m, name, &w,
-             matrix_text(m, "view_store %%v, %%20, %s%s {%s}", masked ? "%21" : "_",
-                         w.operands.text, w.select.text),
+             matrix_text(m, "view_store %%v, %%20, %s%s {%s, cache = %s}", masked ? "%21" : "_",
+                         w.operands.text, w.select.text, matrix_hint(m)),
              NULL);
 }
 

@@ -124,10 +124,12 @@ WholeMatrix access_whole(Lower *l, IrBuilder *b, IrOp *op) {
 
 // ---- facts proven before anything changes -------------------------------------------------------
 
-// Is the view read? Then its elements had better stay in the caches.
+// Is the view read, or should its elements be evicted last? Then they had better stay in the
+// caches.
 static bool is_read(const IrValue *view) {
     for (const IrUse *use = view->uses; use; use = use->next) {
         IrOpcode code = use->user->code;
+        if (ir_keeps_cached(use->user)) return true;
         if (code != IR_VIEW_STORE && code != IR_VIEW_INSIDE && code != IR_NOALIAS) return true;
     }
     return false;

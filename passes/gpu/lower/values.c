@@ -109,11 +109,16 @@ IrValue *threads_load(Threads *t, IrValue *p, uint32_t count, uint32_t align, Ir
     return ir_result(op, 0);
 }
 
-void threads_store(Threads *t, IrValue *p, IrValue *x, uint32_t align, IrValue *mask) {
+IrOp *threads_store(Threads *t, IrValue *p, IrValue *x, uint32_t align, IrValue *mask) {
     IrValue *operands[3] = {p, x, mask};
     IrOp *op = ir_op(&t->b, IR_THREAD_STORE, 3, operands, 0, NULL, 0, NULL);
     ir_attr_set_int(op, IR_ATTR_ALIGN, align);
     if (is_narrow(t, p)) ir_attr_set_int(op, IR_ATTR_NARROW, true);
+    return op;
+}
+
+void threads_keep_hint(const IrOp *op, IrOp *made) {
+    ir_attr_set_int(made, IR_ATTR_CACHE, ir_attr_int(op, IR_ATTR_CACHE));
 }
 
 static IrValue *shuffle(Threads *t, IrValue *x, IrValue *lane, uint32_t by) {
