@@ -187,7 +187,14 @@ static bool view_dim(Elab *e, const Ast *ast, IrDim *dim) {
         dim->extent = ast->decl->name;
         return true;
     }
-    return el_const_range(e, ast, "an extent", 0, INT64_MAX, &dim->value);
+    Val v = el_expr(e, ast);
+    if (v.kind == VAL_IR) {
+        el_error(e, ast->span, DIAG_NOT_CONSTANT,
+                 "an extent is a name, or known at compile time; this needs a value of the launch");
+        el_help(e, "give it a name of its own, and state what must hold under 'requires'");
+        return false;
+    }
+    return el_const_range_of(e, v, ast, "an extent", 0, INT64_MAX, &dim->value);
 }
 
 static bool view_dims(Elab *e, const AstDecl *decl, Dtype elem, IrDim *dims, uint32_t *rank) {

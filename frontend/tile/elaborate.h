@@ -72,6 +72,9 @@ static inline TileElab *tile_of(Elab *e) { return (TileElab *)e; }
 bool el_const_int(Elab *e, const Ast *ast, const char *what, Wide *value);
 bool el_const_range(Elab *e, const Ast *ast, const char *what, int64_t low, int64_t high,
                     int64_t *value);
+// The same of a value that is known, which the expression gave.
+bool el_const_range_of(Elab *e, Val v, const Ast *ast, const char *what, int64_t low, int64_t high,
+                       int64_t *value);
 bool el_const_bool(Elab *e, const Ast *ast, const char *what, bool *value);
 // A power of two that may be an extent of a tile.
 bool el_const_extent(Elab *e, const Ast *ast, const char *what, DiagCode code, uint32_t *value);

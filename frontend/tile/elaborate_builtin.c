@@ -60,8 +60,8 @@ static const Signature signatures[TILE_BUILTINS] = {
     [TILE_PERMUTE] = {el_builtin_shape, 1, MANY, 0, "permute(v, places…)"},
     [TILE_TRANSPOSE] = {el_builtin_shape, 1, 1, 0, "transpose(v)"},
     [TILE_BROADCAST] = {el_builtin_shape, 1, MANY, 0, "broadcast(v, dims…)"},
-    [TILE_SPLIT] = {el_builtin_shape, 1, 1, 0, "split(v)"},
-    [TILE_JOIN] = {el_builtin_shape, 2, 2, 0, "join(a, b)"},
+    [TILE_SPLIT] = {el_builtin_shape, 1, 1, N(AXIS), "split(v, axis = -1)"},
+    [TILE_JOIN] = {el_builtin_shape, 2, 2, N(AXIS), "join(a, b, axis = -1)"},
     [TILE_CAT] = {el_builtin_shape, 2, 2, N(AXIS), "cat(a, b, axis = 0)"},
     [TILE_GATHER] = {el_builtin_shape, 2, 2, N(AXIS), "gather(v, index, axis = 0)"},
     [TILE_DOT] = {el_builtin_dot, 2, 3, N(PRECISION), "dot(a, b, acc, precision = ieee)"},
@@ -177,13 +177,13 @@ bool el_named_axis(Elab *e, const Args *a, uint32_t rank, uint32_t *axis, bool *
     if (!*given) return true;
     Wide value;
     TRY(el_const_int(e, a->named[NAMED_AXIS], "'axis'", &value));
-    if (value < 0 || value >= rank) {
+    if (value < -(Wide)rank || value >= rank) {
         el_error(e, a->named[NAMED_AXIS]->span, DIAG_SHAPE,
                  "axis %s is outside of a tile of rank %u", el_wide_text(e, value), rank);
-        if (rank) el_help(e, "axes count from 0 to %u", rank - 1);
+        if (rank) el_help(e, "axes count from 0 to %u, or back from -1 to -%u", rank - 1, rank);
         return false;
     }
-    *axis = (uint32_t)value;
+    *axis = (uint32_t)(value < 0 ? value + rank : value);
     return true;
 }
 

@@ -59,10 +59,13 @@ static Val shape_permute(Elab *e, const Args *a, IrValue *v) {
     }
     for (uint32_t i = 0; i < rank && i < IR_MAX_RANK; i++) {
         int64_t place;
-        if (!el_const_range(e, a->at[i + 1], "a place of 'permute'", 0, (int64_t)rank - 1,
-                            &place)) {
+        int64_t most = (int64_t)rank - 1;
+        if (!el_const_range(e, a->at[i + 1], "a place of 'permute'", -most - 1, most, &place)) {
             good = false;
-        } else if (seen[place]) {
+            continue;
+        }
+        if (place < 0) place += rank;
+        if (seen[place]) {
             el_error(e, a->at[i + 1]->span, DIAG_SHAPE, "dimension %lld is named twice",
                      (long long)place);
             good = false;
@@ -89,15 +92,32 @@ static Val shape_transpose(Elab *e, const Args *a, IrValue *v) {
     return el_ir(ir_permute(&e->b, v, perm));
 }
 
+// Moves a dimension to another place; the others keep their order.
+static IrValue *move_dim(Elab *e, IrValue *v, uint32_t from, uint32_t to) {
+    int64_t perm[IR_MAX_RANK] = {0};
+    if (from == to) return v;
+    for (uint32_t i = 0, next = 0; i < v->type->rank; i++) {
+        if (next == from) next++;
+        perm[i] = i == to ? from : next++;
+    }
+    return ir_permute(&e->b, v, perm);
+}
+
 static Val shape_split(Elab *e, const Args *a, IrValue *v) {
     if (!v) return EL_POISON;
-    Shape shape = el_shape_of(v->type);
-    if (!shape.rank || shape.dims[shape.rank - 1] != 2) {
-        el_error(e, a->call->span, DIAG_SHAPE, "'split' needs a last dimension of 2, found %s",
+    uint32_t rank = v->type->rank, axis = rank - 1;
+    bool given;
+    if (rank && !el_named_axis(e, a, rank, &axis, &given)) return EL_POISON;
+    if (!rank || v->type->shape[axis] != 2) {
+        el_error(e, a->call->span, DIAG_SHAPE, "'split' needs a %s of 2, found %s",
+                 a->named[NAMED_AXIS] ? arena_printf(e->scratch, "dimension %u", axis)
+                                      : "last dimension",
                  el_type_text(e, v->type));
         el_help(e, "reshape(v, …, 2) pairs neighbours");
         return EL_POISON;
     }
+    v = move_dim(e, v, axis, rank - 1);
+    Shape shape = el_shape_of(v->type);
     shape.rank--;
     const IrType *half = with_shape(e, v->type, &shape);
     IrOp *op = ir_op(&e->b, IR_SPLIT, 1, &v, 2, (const IrType *[]){half, half}, 0, NULL);
@@ -115,9 +135,13 @@ static Val shape_join(Elab *e, const Args *a) {
     if (!two_alike(e, a, both)) return EL_POISON;
     Shape shape = el_shape_of(both[0]->type);
     if (shape.rank < IR_MAX_RANK) shape.dims[shape.rank] = 2;
-    shape.rank++;
-    if (!el_shape_limits(e, a->call->span, shape.rank, shape.dims)) return EL_POISON;
-    return el_ir(el_op1(e, IR_JOIN, 2, both, with_shape(e, both[0]->type, &shape)));
+    uint32_t axis = shape.rank++;
+    bool given;
+    if (!el_shape_limits(e, a->call->span, shape.rank, shape.dims) ||
+        !el_named_axis(e, a, shape.rank, &axis, &given))
+        return EL_POISON;
+    IrValue *pairs = el_op1(e, IR_JOIN, 2, both, with_shape(e, both[0]->type, &shape));
+    return el_ir(move_dim(e, pairs, shape.rank - 1, axis));
 }
 
 // The axis of an operation that needs one. It may be omitted at rank 1.

@@ -156,7 +156,7 @@ static Val call_fn(Elab *e, const Ast *call, const AstFn *fn) {
             good = false;
         } else {
             Val v = args[i] = el_expr(e, arg);
-            if (v.kind == VAL_TUPLE || v.kind == VAL_NONE || v.kind == VAL_STRING)
+            if (v.kind == VAL_NONE || v.kind == VAL_STRING)
                 args[i] = el_check_operand(e, v, arg->span);
         }
         i++;

@@ -19,17 +19,21 @@ bool el_const_int(Elab *e, const Ast *ast, const char *what, Wide *value) {
     return true;
 }
 
-bool el_const_range(Elab *e, const Ast *ast, const char *what, int64_t low, int64_t high,
-                    int64_t *value) {
-    Wide wide = 0;
-    TRY(el_const_int(e, ast, what, &wide));
-    if (wide < low || wide > high) {
+bool el_const_range_of(Elab *e, Val v, const Ast *ast, const char *what, int64_t low, int64_t high,
+                       int64_t *value) {
+    if (v.kind != VAL_INT) return const_expected(e, ast, what, v, "an integer");
+    if (v.integer < low || v.integer > high) {
         el_error(e, ast->span, DIAG_CONSTANT_VALUE, "%s must be from %lld to %lld, found %s", what,
-                 (long long)low, (long long)high, el_wide_text(e, wide));
+                 (long long)low, (long long)high, el_wide_text(e, v.integer));
         return false;
     }
-    *value = (int64_t)wide;
+    *value = (int64_t)v.integer;
     return true;
+}
+
+bool el_const_range(Elab *e, const Ast *ast, const char *what, int64_t low, int64_t high,
+                    int64_t *value) {
+    return el_const_range_of(e, el_expr(e, ast), ast, what, low, high, value);
 }
 
 bool el_const_bool(Elab *e, const Ast *ast, const char *what, bool *value) {

@@ -16,7 +16,8 @@ static void declare_one(Elab *e, const AstDecl *decl, bool is_var, Val v, Span s
     if (!slot) return;
     slot->name = decl->name;
     if (decl->broken) v = el_silent(e);
-    bool kept = !is_var && (v.kind == VAL_TYPE || v.kind == VAL_VIEW || v.kind == VAL_FN);
+    bool kept = !is_var && (v.kind == VAL_TYPE || v.kind == VAL_VIEW || v.kind == VAL_FN ||
+                            v.kind == VAL_TUPLE);
     if (!kept) v = el_check_operand(e, v, span);
     if (is_var) v = el_ir(el_value(e, v, span));
     if (v.kind == VAL_IR) bind_name(v.ir, decl->name);

@@ -47,8 +47,10 @@ static Ast *error_at(Parser *p, Span span) { return parse_node(p, AST_ERROR, spa
 
 static Ast *not_tuple(Parser *p, Ast *value) {
     if (value->kind != AST_TUPLE) return value;
-    if (parse_complain(p, value->span, DIAG_SYNTAX,
-                       "a tuple is allowed only after 'return' and as an argument of a call"))
+    if (parse_complain(
+            p, value->span, DIAG_SYNTAX,
+            "a tuple is allowed only after '=' of a let or var, after 'return', and as an "
+            "argument of a call"))
         parse_help(p, "write a 'let' or an operation for each of its values");
     return error_at(p, value->span);
 }

@@ -53,16 +53,6 @@ static AstTypeName parse_type_name(Parser *p) {
     return type;
 }
 
-static Ast *parse_extent(Parser *p) {
-    Ast *extent = parse_expr(p);
-    if (p->panic || extent->kind == AST_NAME || extent->kind == AST_INT ||
-        extent->kind == AST_ERROR)
-        return extent;
-    if (parse_complain(p, extent->span, DIAG_SYNTAX, "an extent is a name, a const or a number"))
-        parse_help(p, "give it a name of its own, and state what must hold under 'requires'");
-    return parse_node(p, AST_ERROR, extent->span);
-}
-
 static void parse_extents(Parser *p, AstDecl *view) {
     AstList list;
     list_begin(&list);
@@ -73,7 +63,7 @@ static void parse_extents(Parser *p, AstDecl *view) {
             parse_help(p, "write a name that the launch binds, such as 'N'");
         }
         while (!p->panic) {
-            list_add(&list, parse_extent(p));
+            list_add(&list, parse_expr(p));
             if (!parse_accept(p, TOK_COMMA)) break;
         }
         parse_expect(p, TOK_RBRACKET, "after the extents");

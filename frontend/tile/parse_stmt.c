@@ -173,7 +173,7 @@ static Ast *parse_one_let(Parser *p, AstKind kind, Span span) {
         parse_help(p, "a variable has a value from the start, such as 'var x = 0.0;'");
     }
     bool value = parse_expect(p, TOK_ASSIGN, "and a value after the name");
-    let->a = value ? parse_expr(p) : error_node(p);
+    let->a = value ? parse_returned(p) : error_node(p);
     if (typed) let->a = error_node(p);  // the name was meant to have another type
     let->span = span_join(span, p->previous);
     return let;

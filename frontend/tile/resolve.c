@@ -89,8 +89,12 @@ static void resolve_param(Resolver *r, AstDecl *p, AstDecl ***extents) {
     }
     resolve_type_name(r, &p->type);
     declare_param(r, p);
-    for (Ast *dim = p->dims; dim; dim = dim->next)
-        if (dim->kind == AST_NAME) resolve_extent(r, dim, extents);
+    for (Ast *dim = p->dims; dim; dim = dim->next) {
+        if (dim->kind == AST_NAME)
+            resolve_extent(r, dim, extents);
+        else
+            resolve_expr(r, dim, USE_VALUE);
+    }
 }
 
 // Types and consts come first: a view may use those that follow it.
