@@ -37,6 +37,8 @@ static void mark_operands(Dce *d, const IrOp *op) {
 
 static bool is_root(const IrOp *op) {
     if (op->code == IR_WHILE) return true;
+    // It matters under sanitize only, where no pass runs.
+    if (op->code == IR_ASSUME && ir_attr_int(op, IR_ATTR_BOUNDS)) return false;
     switch (ir_op_info(op->code)->effect) {
     case IR_EFFECT_WRITE:
     case IR_EFFECT_KEEP: return true;

@@ -36,6 +36,7 @@ typedef enum ValKind {
     VAL_VIEW,
     VAL_FN,
     VAL_STRING,
+    VAL_ARRAY,
 } ValKind;
 
 typedef struct Val Val;
@@ -47,6 +48,16 @@ typedef struct View {
     uint32_t rank;
 } View;
 
+typedef struct Slot Slot;
+
+// Tiles of one type, each a variable of its own.
+typedef struct Array {
+    Symbol name;
+    const IrType *type;
+    uint32_t count;
+    Slot *slots;
+} Array;
+
 struct Val {
     ValKind kind;
     union {
@@ -56,6 +67,7 @@ struct Val {
         Dtype type;
         IrValue *ir;
         const View *view;
+        const Array *array;
         Str text;
         struct {
             const void *own;  // defined by the front end
@@ -71,7 +83,6 @@ struct Val {
 #define EL_POISON ((Val){.kind = VAL_POISON})
 #define EL_NONE ((Val){.kind = VAL_NONE})
 
-typedef struct Slot Slot;
 typedef struct Loop Loop;
 typedef struct LogEntry LogEntry;
 typedef struct Elab Elab;

@@ -63,6 +63,7 @@ const char *el_val_text(Elab *e, Val v) {
     case VAL_VIEW: return arena_printf(e->scratch, "the view '%s'", v.view->name);
     case VAL_FN: return arena_printf(e->scratch, "the function '%s'", v.fn.name);
     case VAL_STRING: return "a string";
+    case VAL_ARRAY: return arena_printf(e->scratch, "the array '%s'", v.array->name);
     }
     return "";
 }

@@ -38,7 +38,7 @@ typedef enum AstKind {
                  // b: the pad of `load(…) or v`, or NULL
     AST_NAMED,   // name = a (in calls)
     AST_INDEX,   // a [ list ]: list of expressions and AST_SELECT; b: the pad of `or`, or NULL
-    AST_SELECT,  // a +: b
+    AST_SELECT,  // a +: b, or ":" if both are NULL
     AST_TYPE,    // dtype: an element type's name used as a value (cast, argument)
     AST_TUPLE,   // list of two or more; only after return, or as an argument of a call
     AST_ERROR,   // inserted where the parser recovered
@@ -134,7 +134,7 @@ struct AstDecl {
     AstDecl *next;     // next element of the list
     AstTypeName type;  // scalars, pointers, views
     bool strided;      // views
-    Ast *dims;         // views: AST_NAME (an extent or const) or AST_INT, linked
+    Ast *dims;         // views: the extents, linked; an array: the number of its tiles
     Ast *value;        // default of a const parameter; value of a const
     void *owner;       // DECL_KERNEL, DECL_FN: the AstKernel or AstFn
 };

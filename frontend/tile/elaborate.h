@@ -156,6 +156,7 @@ Val el_view_load_as(Elab *e, const Ast *index, const Ast *other, IrCache cache);
 IrValue *el_pad(Elab *e, const Ast *ast, Dtype elem);
 void el_view_assign(Elab *e, const Ast *assign);
 void el_view_store(Elab *e, const Ast *index, Val v, Span span, const Ast *mask, IrCache cache);
+Val el_not_indexed(Elab *e, Val v, Span span);  // the error
 bool el_selects_view(Elab *e, const Ast *ast);  // is it a selection of a view?
 Val el_view_inside(Elab *e, const Ast *index);
 // Converts the value for the selection: exact element type, stretched shape; NULL after an error.
@@ -164,8 +165,16 @@ IrValue *el_stored(Elab *e, Val v, Dtype elem, const Shape *shape, Span span,
 IrValue *el_mask(Elab *e, const Ast *ast, const Shape *shape);
 bool el_no_packed_store(Elab *e, const Access *access, const Ast *mask);
 
+// ---- elaborate_element.c: elements of tiles and of arrays
+Val el_index(Elab *e, const Ast *index);  // any read by indices, of views too
+Val el_array(Elab *e, const AstDecl *decl, Val v, Span span);
+bool el_is_element(Elab *e, const Ast *target, Slot **slot);
+void el_element_assign(Elab *e, const Ast *ast, Slot *slot);
+
 // ---- elaborate_control.c, elaborate_loop.c, elaborate_stmt.c
 void el_list(Elab *e, const Ast *first);
+// Converts the value for a variable of type t: literals take its type, scalars stretch.
+IrValue *el_assigned_value(Elab *e, const IrType *t, Val v, Span span, const char *name);
 void el_body(Elab *e, const Ast *body);  // a block or a single statement
 // `rest` follows the `if` in the list; returns true when it was emitted into the branch that does
 // not exit. `tail`: nothing follows the list.

@@ -107,6 +107,10 @@ Val el_check_operand(Elab *e, Val v, Span span) {
         el_help(e, "select from it: %s[%s]", v.view->name,
                 v.view->rank > 1 ? "i, 0 +: W" : "0 +: W");
         return EL_POISON;
+    case VAL_ARRAY:
+        el_error(e, span, DIAG_NOT_A_VALUE, "expected a value, found %s", el_val_text(e, v));
+        el_help(e, "name one of its tiles: %s[0]", v.array->name);
+        return EL_POISON;
     case VAL_FN:
     case VAL_STRING:
         return el_error(e, span, DIAG_NOT_A_VALUE, "expected a value, found %s", el_val_text(e, v));
@@ -212,7 +216,7 @@ static Val expr_dispatch(Elab *e, const Ast *ast) {
     case AST_UNARY: return expr_unary(e, ast);
     case AST_BINARY: return expr_binary(e, ast);
     case AST_CALL: return el_call(e, ast);
-    case AST_INDEX: return el_view_load(e, ast);
+    case AST_INDEX: return el_index(e, ast);
     case AST_TYPE: return (Val){.kind = VAL_TYPE, .type = ast->dtype};
     case AST_TUPLE: return expr_tuple(e, ast);
     case AST_NAMED:

@@ -46,9 +46,10 @@ static void walk_list(CarriedWalk *w, const Ast *list) {
             walk_list(w, ast->b);
             walk_list(w, ast->c);
         }
-        bool assigns = ast->kind == AST_ASSIGN && ast->a->kind == AST_NAME && ast->a->decl &&
-                       ast->a->decl->kind == DECL_VAR;
-        if (assigns) vec_push(w->e->scratch, &w->assigned, ast->a->decl);
+        if (ast->kind != AST_ASSIGN) continue;
+        const Ast *name = ast->a->kind == AST_INDEX ? ast->a->a : ast->a;
+        bool assigns = name->kind == AST_NAME && name->decl && name->decl->kind == DECL_VAR;
+        if (assigns) vec_push(w->e->scratch, &w->assigned, name->decl);
     }
 }
 
@@ -77,11 +78,21 @@ static void loop_body(Elab *e, Loop *loop, const Ast *body) {
     el_loop_leave(e, loop);
 }
 
-// The slots of the variables that the loop assigns, in this call of a fn.
+static uint32_t slot_count(const Slot *slot) {
+    return !slot ? 0 : slot->val.kind == VAL_ARRAY ? slot->val.array->count : 1;
+}
+
+// The slots of the variables that the loop assigns, in this call of a fn; of an array all tiles.
 static LoopFacts facts_here(Elab *e, const LoopWalk *walk) {
-    Slot **slots = arena_new(e->scratch, Slot *, walk->count + 1);
-    for (uint32_t i = 0; i < walk->count; i++) slots[i] = el_slot(e, walk->assigned[i]);
-    return (LoopFacts){walk->count, slots, walk->breaks || walk->returns};
+    uint32_t count = 0, most = 0;
+    for (uint32_t i = 0; i < walk->count; i++) most += slot_count(el_slot(e, walk->assigned[i]));
+    Slot **slots = arena_new(e->scratch, Slot *, most + 1);
+    for (uint32_t i = 0; i < walk->count; i++) {
+        Slot *slot = el_slot(e, walk->assigned[i]);
+        for (uint32_t k = 0; k < slot_count(slot); k++)
+            slots[count++] = slot->val.kind == VAL_ARRAY ? &slot->val.array->slots[k] : slot;
+    }
+    return (LoopFacts){count, slots, walk->breaks || walk->returns};
 }
 
 // ---- for

@@ -16,6 +16,10 @@ static void declare_one(Elab *e, const AstDecl *decl, bool is_var, Val v, Span s
     if (!slot) return;
     slot->name = decl->name;
     if (decl->broken) v = el_silent(e);
+    if (decl->dims) {
+        el_declare_slot(e, slot, el_array(e, decl, v, span));
+        return;
+    }
     bool kept = !is_var && (v.kind == VAL_TYPE || v.kind == VAL_VIEW || v.kind == VAL_FN ||
                             v.kind == VAL_TUPLE);
     if (!kept) v = el_check_operand(e, v, span);
@@ -51,7 +55,7 @@ static void stmt_declare(Elab *e, const Ast *ast) {
 // ---- assignment
 
 // Converts the value for a variable of type t: literals take its type, scalars stretch.
-static IrValue *assigned_value(Elab *e, const IrType *t, Val v, Span span, const char *name) {
+IrValue *el_assigned_value(Elab *e, const IrType *t, Val v, Span span, const char *name) {
     v = el_check_operand(e, v, span);
     if (v.kind == VAL_POISON) return NULL;
     if (el_is_const(v) && t->kind == IR_TILE)
@@ -94,11 +98,15 @@ static void assign_name(Elab *e, const Ast *ast) {
         return;
     }
     Slot *slot = el_slot(e, decl);
+    if (slot && slot->val.kind == VAL_ARRAY) {
+        el_error(e, ast->a->span, DIAG_ASSIGN, "an array is assigned tile by tile");
+        el_help(e, "write %s[0] = …", decl->name);
+    }
     if (!slot || slot->val.kind != VAL_IR) return;
     const IrType *type = slot->val.ir->type;
     if (ast->op != OPERATOR_NONE)
         v = el_binary(e, ast->op, slot->val, v, ast->span, ast->a->span, ast->b->span);
-    IrValue *value = assigned_value(e, type, v, ast->b->span, decl->name);
+    IrValue *value = el_assigned_value(e, type, v, ast->b->span, decl->name);
     if (!value) return;
     bind_name(value, decl->name);
     el_assign_slot(e, slot, el_ir(value));
@@ -110,7 +118,14 @@ static void stmt_assign(Elab *e, const Ast *ast) {
     } else if (ast->a->kind == AST_NAME) {
         assign_name(e, ast);
     } else if (ast->a->kind == AST_INDEX) {
-        el_view_assign(e, ast);
+        Slot *slot;
+        if (ast->a->a->kind == AST_INDEX) {
+            el_error(e, ast->a->span, DIAG_INDEX, "a write has one pair of brackets");
+            el_help(e, "write all indices in it, x[i, j] = …");
+        } else if (el_is_element(e, ast->a, &slot))
+            el_element_assign(e, ast, slot);
+        else
+            el_view_assign(e, ast);
     } else {
         el_silent(e);  // the parser reported that this cannot be assigned
     }

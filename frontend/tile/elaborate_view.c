@@ -50,12 +50,15 @@ static bool access_view(Elab *e, const Ast *index, Access *a) {
                  "memory can't be read before the launch");
         return false;
     }
-    el_error(e, index->a->span, DIAG_INDEX, "only views are indexed, found %s", el_val_text(e, v));
-    if (v.kind == VAL_IR && el_is_ptr(v.ir))
-        el_help(e, "use load(p + i) and store(p + i, v)");
-    else if (v.kind == VAL_IR && v.ir->type->rank)
-        el_help(e, "use gather(v, index, axis = …) or split(v)");
+    el_not_indexed(e, v, index->a->span);
     return false;
+}
+
+Val el_not_indexed(Elab *e, Val v, Span span) {
+    el_error(e, span, DIAG_INDEX, "only views, tiles and arrays are indexed, found %s",
+             el_val_text(e, v));
+    if (v.kind == VAL_IR && el_is_ptr(v.ir)) el_help(e, "use load(p + i) and store(p + i, v)");
+    return EL_POISON;
 }
 
 bool el_access(Elab *e, const Ast *index, Access *a) {
@@ -74,7 +77,13 @@ bool el_access(Elab *e, const Ast *index, Access *a) {
     if (!good) return false;
     for (const Ast *i = index->list; i; i = i->next) {
         uint32_t dim = a->count++;
-        if (i->kind == AST_SELECT) {
+        if (i->kind == AST_SELECT && !i->a) {
+            el_error(e, i->span, DIAG_INDEX,
+                     "a view has no ':': its extents are not those of tiles");
+            el_help(e, "select a part, as in %s[%s]", a->view->name,
+                    a->view->rank > 1 ? "i, 0 +: W" : "0 +: W");
+            good = false;
+        } else if (i->kind == AST_SELECT) {
             good = access_select(e, a, i, dim) && good;
         } else {
             a->index[dim] = access_index(e, i, false);

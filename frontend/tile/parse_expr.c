@@ -254,6 +254,11 @@ static Ast *parse_call(Parser *p, Ast *callee) {
 }
 
 static Ast *parse_selector(Parser *p) {
+    if (parse_at(p, TOK_COLON)) {
+        Ast *whole = parse_node(p, AST_SELECT, p->tok.span);
+        parse_advance(p);
+        return whole;
+    }
     Ast *start = parse_expr(p);
     if (p->panic || !parse_at(p, TOK_SELECT)) return start;
     parse_advance(p);

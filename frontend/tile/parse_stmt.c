@@ -162,11 +162,25 @@ static bool foreign_annotation(Parser *p, const char *word) {
     return true;
 }
 
+// var a: [4] = …
+static void parse_array(Parser *p, AstDecl *decl) {
+    parse_advance(p);
+    parse_advance(p);
+    Ast *count = parse_expr(p);
+    parse_expect(p, TOK_RBRACKET, "after the number of tiles");
+    if (!decl) return;
+    decl->dims = count;
+    if (decl->next && parse_complain(p, count->span, DIAG_SYNTAX, "an array has one name"))
+        parse_help(p, "write a 'var' for each array");
+}
+
 static Ast *parse_one_let(Parser *p, AstKind kind, Span span) {
     const char *word = kind == AST_LET ? "let" : "var";
     Ast *let = parse_node(p, kind, span);
     bool typed = foreign_annotation(p, word);
     let->decl = parse_let_names(p, kind == AST_LET ? DECL_LET : DECL_VAR);
+    if (kind == AST_VAR && parse_at(p, TOK_COLON) && parse_peek(p)->kind == TOK_LBRACKET)
+        parse_array(p, let->decl);
     typed |= foreign_annotation(p, word);
     if (parse_at(p, TOK_SEMICOLON) && !p->panic) {
         parse_fail(p, p->tok.span, DIAG_SYNTAX, "expected '=' and a value, found ';'");

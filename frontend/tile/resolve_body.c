@@ -184,8 +184,8 @@ void resolve_expr(Resolver *r, Ast *e, NameUse use) {
     case AST_UNARY: resolve_expr(r, e->a, USE_VALUE); break;
     case AST_BINARY: resolve_binary(r, e); break;
     case AST_SELECT:
-        resolve_expr(r, e->a, USE_VALUE);
-        resolve_expr(r, e->b, USE_VALUE);
+        if (e->a) resolve_expr(r, e->a, USE_VALUE);
+        if (e->b) resolve_expr(r, e->b, USE_VALUE);
         break;
     case AST_CALL: resolve_call(r, e); break;
     case AST_NAMED: resolve_expr(r, e->a, use); break;
@@ -298,6 +298,7 @@ static bool resolve_scoped(Resolver *r, Ast *s) {
 }
 
 static void resolve_let(Resolver *r, Ast *s) {
+    if (s->decl && s->decl->dims) resolve_expr(r, s->decl->dims, USE_VALUE);
     if (s->a) resolve_expr(r, s->a, USE_VALUE);  // resolved before the names, so it sees outer ones
     for (AstDecl *d = s->decl; d; d = d->next) scope_declare(r, d);
 }

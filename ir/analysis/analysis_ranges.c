@@ -312,7 +312,8 @@ static void note_program(IrRanges *r, const IrOp *op) {
 
 // After an assert its condition holds, to the end of its block.
 static void note_assertion(IrRanges *r, const IrOp *op) {
-    if (op->code == IR_ASSUME && r->trust == IR_TRUST_CHECKED) return;
+    bool assumes = op->code == IR_ASSUME;
+    if (assumes && (r->trust == IR_TRUST_CHECKED || ir_attr_int(op, IR_ATTR_BOUNDS))) return;
     RangeFacts facts = {0};
     range_condition(r, ir_operand(op, 0), true, &facts);
     // Those that say nothing of integers would only take the places of others.

@@ -86,7 +86,10 @@ bool execute_assert(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     for (uint32_t i = 0; i < c->count; i++) {
         if (slot_get(c, i)) continue;
         if (assume) {
-            finding_add(run, op, FINDING_ASSUME, i, "the assumption does not hold");
+            bool bounds = ir_attr_int(op, IR_ATTR_BOUNDS) != 0;
+            finding_add(
+                run, op, bounds ? FINDING_BOUNDS : FINDING_ASSUME, i, "%s",
+                bounds ? "an index is outside of the tile" : "the assumption does not hold");
             return true;
         }
         return assert_failed(run, op, i);

@@ -79,7 +79,9 @@ static void assign(Src *s) {
     }
     SrcType t = v->type;
     bool number = t.elem != DTYPE_BOOL;
-    SAY("t%u %s ", v->number, number && roll(s, 3) == 0 ? "+=" : "=");
+    SAY("t%u", v->number);
+    if (t.rank && roll(s, 3) == 0) t = source_element(s, &v->type);
+    SAY(" %s ", number && roll(s, 3) == 0 ? "+=" : "=");
     source_expr(s, &t, DEPTH);
     SAY(";");
 }

@@ -38,6 +38,7 @@ typedef struct Src {
 Dtype source_elem(Src *s, unsigned classes);
 SrcType source_type(Src *s, unsigned classes);
 uint32_t source_elements(const SrcType *t);
+SrcType source_element(Src *s, const SrcType *t);  // an index of some of its dimensions; the rest
 void source_expr(Src *s, const SrcType *t, int depth);
 // A variable of the type (any when `t` is NULL); NULL when there is none.
 const SrcVar *source_var(Src *s, const SrcType *t, bool assignable);

@@ -340,6 +340,49 @@ static void product(Src *s, const SrcType *t, int depth) {
     SAY(")");
 }
 
+// The index of a row or an element. It is inside, because the sanitizer is to find nothing.
+static void place(Src *s, uint32_t extent) {
+    uint32_t first = (uint32_t)roll(s, extent);
+    if (roll(s, 2))
+        SAY("%u", first);
+    else
+        SAY("(program(0) + %u) %% %u", first, extent);
+}
+
+SrcType source_element(Src *s, const SrcType *t) {
+    SrcType rest = {.elem = t->elem};
+    SAY("[");
+    for (uint32_t d = 0; d < t->rank; d++) {
+        bool whole = roll(s, 2) != 0;
+        if (d) SAY(", ");
+        if (whole) SAY(":");
+        if (whole) rest.shape[rest.rank++] = t->shape[d];
+        if (!whole) place(s, t->shape[d]);
+    }
+    SAY("]");
+    return rest;
+}
+
+// A row or an element of a tile that has one dimension more.
+static bool picked(Src *s, const SrcType *t, int depth) {
+    SrcType from = *t;
+    uint32_t at = (uint32_t)roll(s, t->rank + 1), extent = 1u << roll(s, 4);
+    while (source_elements(t) * extent > COUNT_MAX && extent > 1) extent /= 2;
+    if (t->rank >= 3) return false;
+    for (uint32_t d = from.rank++; d > at; d--) from.shape[d] = from.shape[d - 1];
+    from.shape[at] = extent;
+    SAY("(");
+    source_expr(s, &from, depth - 1);
+    SAY(")[");
+    for (uint32_t d = 0; d < from.rank; d++) {
+        if (d) SAY(", ");
+        if (d != at) SAY(":");
+        if (d == at) place(s, extent);
+    }
+    SAY("]");
+    return true;
+}
+
 static void loaded(Src *s, const SrcType *t) {
     const SrcVar *p = source_pointer(s, t->elem);
     if (!p || t->rank > 1) {
@@ -351,7 +394,7 @@ static void loaded(Src *s, const SrcType *t) {
         SAY("iota(%u)", t->shape[0]);
     else
         SAY("%u", (unsigned)roll(s, 16));
-    SAY(")");
+    SAY("%s)", (const char *[]){"", "", ", evict = last", ", cache = stream"}[roll(s, 4)]);
 }
 
 // ---- choosing -----------------------------------------------------------------------------------
@@ -388,7 +431,7 @@ void source_expr(Src *s, const SrcType *t, int depth) {
         leaf(s, t);
         return;
     }
-    switch (roll(s, 13)) {
+    switch (roll(s, 14)) {
     case 0:
     case 1: binary(s, t, depth); return;
     case 2:
@@ -424,6 +467,9 @@ void source_expr(Src *s, const SrcType *t, int depth) {
         }
         break;
     case 11: loaded(s, t); return;
+    case 12:
+        if (picked(s, t, depth)) return;
+        break;
     default:
         if (read(s, t, depth)) return;
     }

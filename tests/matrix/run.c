@@ -559,6 +559,7 @@ static bool attr_text(StrBuf *out, const Case *c, IrAttrName name) {
     case IR_ATTR_MAP:
     case IR_ATTR_ASYNC:
     case IR_ATTR_CACHE:
+    case IR_ATTR_BOUNDS:
     case IR_ATTRS: break;
     }
     return false;
