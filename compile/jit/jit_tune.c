@@ -106,7 +106,7 @@ static void add_row(const tilec_kernel *kernel, const TuneRow *from) {
 // ---- What cannot be measured ----
 
 static const char *effect_of_op(const IrOp *op) {
-    bool writes = ir_op_info(op->code)->effect == IR_EFFECT_WRITE;
+    bool writes = ir_changes_memory(op);
     switch (op->code) {
     case IR_PRINT: return "it prints";
     case IR_ATOMIC:

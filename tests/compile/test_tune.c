@@ -19,8 +19,8 @@ static const char *const names[] = {"interp", "cpu:2", "sim:sm_80", "sim:gfx90a"
 enum { NAMES = sizeof names / sizeof *names, N = 128, SLOW = 3000, LOG_MAX = 4096 };
 static const char table[] = TEST_BINARY_DIR "/tune-test-rows.txt";
 
-// The default takes 3000 steps, the best choice one. Each launch adds x to y, and leaves in z which
-// choice it was.
+// The default takes 3000 steps, the best choice one, which ends a search early. Each launch adds x
+// to y, and leaves in z which choice it was.
 static const char source[] =
     "kernel steps(f32 x[N], f32 y[N], i32 z[N], const SLOW = 3000, const B = 32) grid(cdiv(N, B))\n"
     "{\n"
@@ -30,7 +30,7 @@ static const char source[] =
     "    z[i +: B] = s;\n"
     "    y[i +: B] = y[i +: B] + x[i +: B];\n"
     "}\n"
-    "tune steps { SLOW: 3000, 1; B: 32, 16; }\n";
+    "tune steps { SLOW: 3000, 1; }\n";
 
 typedef struct World {
     tilec_context *context;
@@ -151,7 +151,7 @@ static void tunes_ahead(void **state) {
         fine(w, tilec_launch(w->kernel, NULL, a.items, 3));
         fine(w, tilec_launch(w->kernel, NULL, a.items, 3));  // it is remembered
         assert_int_equal(steps_taken(w, N), SLOW);
-        fine(w, tilec_tune(w->kernel, NULL, a.items, 3, 4));
+        fine(w, tilec_tune(w->kernel, NULL, a.items, 3, 60));
         assert_int_equal(steps_taken(w, N), SLOW);  // the arrays are as before
         launches_were(w, N, 2);
         fine(w, tilec_launch(w->kernel, NULL, a.items, 3));
@@ -172,7 +172,7 @@ static void keeps_rows_in_the_file(void **state) {
     (void)state;
     World *w = open_world("interp", NULL);
     Args a = args_of(w, N);
-    fine(w, tilec_tune(w->kernel, NULL, a.items, 3, 0.5));
+    fine(w, tilec_tune(w->kernel, NULL, a.items, 3, 60));
     close_world(w);
     w = open_world("interp", NULL);
     a = args_of(w, N - 1);  // the same size class
@@ -191,7 +191,7 @@ static void leaves_other_files_alone(void **state) {
     assert_true(os_write_file(arena, table, str(other), &error));
     World *w = open_world("interp", NULL);
     Args a = args_of(w, N);
-    fine(w, tilec_tune(w->kernel, NULL, a.items, 3, 0.5));
+    fine(w, tilec_tune(w->kernel, NULL, a.items, 3, 60));
     fine(w, tilec_launch(w->kernel, NULL, a.items, 3));
     assert_int_equal(steps_taken(w, N), 1);
     assert_int_equal(times_logged(w, "is not kept in"), 1);
@@ -207,7 +207,7 @@ static void keeps_nothing_without_a_file(void **state) {
     setenv("TILEC_TUNE_FILE", "", 1);
     World *w = open_world("interp", NULL);
     Args a = args_of(w, N);
-    fine(w, tilec_tune(w->kernel, NULL, a.items, 3, 0.5));
+    fine(w, tilec_tune(w->kernel, NULL, a.items, 3, 60));
     fine(w, tilec_launch(w->kernel, NULL, a.items, 3));
     assert_int_equal(steps_taken(w, N), 1);
     close_world(w);
@@ -235,7 +235,7 @@ static void measures_at_the_first_launch(void **state) {
     (void)state;
     for (int d = 0; d < NAMES; d++) {
         if (!can_run(names[d])) continue;
-        World *w = open_world(names[d], TILEC_SPEC(TILEC_TUNE(4)));
+        World *w = open_world(names[d], TILEC_SPEC(TILEC_TUNE(60)));
         for (int launches = 1; launches < 4; launches++) {
             Args a = args_of(w, N);
             fine(w, tilec_launch(w->kernel, NULL, a.items, 3));
@@ -257,7 +257,7 @@ static void measures_at_the_first_launch(void **state) {
 // A prepared launch has been measured.
 static void measures_in_prepare(void **state) {
     (void)state;
-    World *w = open_world("interp", TILEC_SPEC(TILEC_TUNE(0.5)));
+    World *w = open_world("interp", TILEC_SPEC(TILEC_TUNE(60)));
     Args a = args_of(w, N);
     fine(w, tilec_kernel_prepare(w->kernel, NULL, a.items, 3));
     assert_int_equal(times_logged(w, "was measured"), 1);
@@ -272,7 +272,7 @@ static void measures_in_prepare(void **state) {
 // A host that brings its own grid knows the consts that it is for.
 static void leaves_own_grids_alone(void **state) {
     (void)state;
-    World *w = open_world("interp", TILEC_SPEC(TILEC_TUNE(0.5)));
+    World *w = open_world("interp", TILEC_SPEC(TILEC_TUNE(60)));
     Args a = args_of(w, N);
     fine(w, tilec_launch_grid(w->kernel, NULL, 0, (int64_t[]){N / 32, 1, 1}, a.items, 3));
     assert_int_equal(steps_taken(w, N), SLOW);
@@ -313,7 +313,7 @@ static void threads_wait_for_no_other(void **state) {
     for (int d = 0; d < 2; d++) {
         Launcher l[THREADS];
         if (!can_run(names[d])) continue;
-        World *w = open_world(names[d], TILEC_SPEC(TILEC_TUNE(1)));
+        World *w = open_world(names[d], TILEC_SPEC(TILEC_TUNE(60)));
         memset(y, 0, sizeof y);
         for (int t = 0; t < THREADS; t++) {
             for (int i = 0; i < N; i++) x[t][i] = (float)i;
@@ -360,7 +360,7 @@ static void says_what_is_not_measured(void **state) {
         if (strstr(refusals[i].source, "*f32")) a.items[1] = tilec_arg_buffer(w->y, 0);
         tilec_kernel *k = kernel_of(w, refusals[i].source, NULL);
         refused(w, tilec_tune(k, NULL, a.items, 3, 1), TILEC_UNSUPPORTED, refusals[i].reason);
-        k = kernel_of(w, refusals[i].source, TILEC_SPEC(TILEC_TUNE(1)));
+        k = kernel_of(w, refusals[i].source, TILEC_SPEC(TILEC_TUNE(60)));
         fine(w, tilec_launch(k, NULL, a.items, 3));
         assert_string_equal(tilec_last_error(w->context), "");
         fine(w, tilec_launch(k, NULL, a.items, 3));
@@ -376,7 +376,7 @@ static void says_what_is_not_measured(void **state) {
 
 static void nothing_to_choose(void **state) {
     (void)state;
-    World *w = open_world("interp", TILEC_SPEC(TILEC_CONST("SLOW", 1), TILEC_CONST("B", 16)));
+    World *w = open_world("interp", TILEC_SPEC(TILEC_CONST("SLOW", 1)));
     Args a = args_of(w, N), none = args_of(w, 0);
     fine(w, tilec_tune(w->kernel, NULL, a.items, 3, 1));
     fine(w, tilec_tune(w->kernel, NULL, none.items, 3, 1));  // a grid without programs
