@@ -211,12 +211,18 @@ bool ir_block_within(const IrBlock *inner, const IrBlock *outer) {
     return inner == outer && outer;
 }
 
+// Arithmetic that launch code has no instructions for (runtime/launch_code.def).
+static bool beyond_launch_code(IrOpcode code) {
+    return code == IR_FMA || code == IR_MULHI || code == IR_POPCOUNT || code == IR_CLZ ||
+           code == IR_CTZ || code == IR_BREV;
+}
+
 static bool launch_opcode(IrOpcode code) {
     if (code == IR_CONST || code == IR_EXTENT || code == IR_UNITS || code == IR_NOALIAS ||
         code == IR_IF || code == IR_YIELD)
         return true;
-    return code != IR_FMA && ir_op_is(code, IR_FAMILY_ARITHMETIC | IR_FAMILY_COMPARE |
-                                                IR_FAMILY_SELECT | IR_FAMILY_CAST);
+    return !beyond_launch_code(code) && ir_op_is(code, IR_FAMILY_ARITHMETIC | IR_FAMILY_COMPARE |
+                                                           IR_FAMILY_SELECT | IR_FAMILY_CAST);
 }
 
 static bool launch_type(const IrType *t) { return t->kind == IR_TILE && t->rank == 0; }

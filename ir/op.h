@@ -127,9 +127,9 @@ typedef enum IrFamily {
     IR_FAMILY_CONSTANT = 1 << 0,    // const, iota: known without operands
     IR_FAMILY_LAUNCH = 1 << 1,      // values known at launch: program, programs, extent, noalias
     IR_FAMILY_ARITHMETIC = 1 << 2,  // ops that machines have: neg … fma
-    IR_FAMILY_FUNCTION = 1 << 3,  // exp, pow, rsqrt, …: each is within 2 ulp, and becomes the same
-                                  // arithmetic for every target (passes/expand_math.c)
-    IR_FAMILY_COMPARE = 1 << 4,  // eq … ge
+    IR_FAMILY_FUNCTION = 1 << 3,  // exp, pow, copysign, …: each is within 2 ulp, and becomes the
+                                  // same arithmetic for every target (passes/expand_math.c)
+    IR_FAMILY_COMPARE = 1 << 4,   // eq … ge
     IR_FAMILY_SELECT = 1 << 5,
     IR_FAMILY_CAST = 1 << 6,     // cast, bitcast
     IR_FAMILY_POINTER = 1 << 7,  // ptr_add

@@ -53,6 +53,11 @@ static void expand(IrOp *op, unsigned options, bool gpu) {
         rewrite_replace_op(op, results);
         return;
     }
+    if (op->code == IR_COPYSIGN) {
+        IrValue *r = math_copysign(&b, ir_operand(op, 0), ir_operand(op, 1));
+        rewrite_replace_op(op, &r);
+        return;
+    }
     IrValue *x = widened(&b, ir_operand(op, 0));
     IrValue *y = widened(&b, op->operand_count > 1 ? ir_operand(op, 1) : NULL);
     Math m = math_begin(&b, x->type, options, gpu);

@@ -116,12 +116,49 @@ static LLVMValueRef of_one(Gen *g, const char *name, LLVMValueRef x) {
     return gen_intrinsic(g, name, 1, &t, 1, &x);
 }
 
+// The upper half of the 128 bits of a product of vectors, which no target has in one piece: four
+// products of words.
+static LLVMValueRef upper_of_words(Gen *g, LLVMValueRef a, LLVMValueRef b) {
+    LLVMTypeRef type = LLVMTypeOf(a);
+    LLVMValueRef mask = int_const(type, UINT32_MAX), by = int_const(type, 32);
+    LLVMValueRef a0 = LLVMBuildAnd(g->b, a, mask, ""), a1 = LLVMBuildLShr(g->b, a, by, "");
+    LLVMValueRef b0 = LLVMBuildAnd(g->b, b, mask, ""), b1 = LLVMBuildLShr(g->b, b, by, "");
+    LLVMValueRef low = LLVMBuildLShr(g->b, LLVMBuildMul(g->b, a0, b0, ""), by, "");
+    LLVMValueRef middle = LLVMBuildAdd(g->b, LLVMBuildMul(g->b, a0, b1, ""), low, "");
+    LLVMValueRef rest = LLVMBuildAnd(g->b, middle, mask, "");
+    LLVMValueRef other = LLVMBuildAdd(g->b, LLVMBuildMul(g->b, a1, b0, ""), rest, "");
+    LLVMValueRef high =
+        LLVMBuildAdd(g->b, LLVMBuildMul(g->b, a1, b1, ""), LLVMBuildLShr(g->b, middle, by, ""), "");
+    return LLVMBuildAdd(g->b, high, LLVMBuildLShr(g->b, other, by, ""), "");
+}
+
+// A negative factor counts as 2^64 more in the unsigned product.
+static LLVMValueRef upper_signed(Gen *g, LLVMValueRef a, LLVMValueRef b) {
+    LLVMValueRef last = int_const(LLVMTypeOf(a), 63), r = upper_of_words(g, a, b);
+    LLVMValueRef more_a = LLVMBuildAnd(g->b, LLVMBuildAShr(g->b, a, last, ""), b, "");
+    LLVMValueRef more_b = LLVMBuildAnd(g->b, LLVMBuildAShr(g->b, b, last, ""), a, "");
+    return LLVMBuildSub(g->b, LLVMBuildSub(g->b, r, more_a, ""), more_b, "");
+}
+
+static LLVMValueRef upper_half(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b) {
+    LLVMTypeRef type = LLVMTypeOf(a);
+    unsigned bits = dtype_bits(t->elem);
+    if (bits == 64 && LLVMGetTypeKind(type) == LLVMVectorTypeKind)
+        return is_signed(t) ? upper_signed(g, a, b) : upper_of_words(g, a, b);
+    LLVMTypeRef wide = gen_shaped(LLVMIntTypeInContext(g->context, 2 * bits), t);
+    LLVMValueRef x = LLVMBuildIntCast2(g->b, a, wide, is_signed(t), "");
+    LLVMValueRef y = LLVMBuildIntCast2(g->b, b, wide, is_signed(t), "");
+    LLVMValueRef product = LLVMBuildMul(g->b, x, y, "");
+    return LLVMBuildTrunc(g->b, LLVMBuildLShr(g->b, product, int_const(wide, bits), ""), type, "");
+}
+
 static LLVMValueRef integer_binary(Gen *g, IrOpcode code, const IrType *t, LLVMValueRef a,
                                    LLVMValueRef b) {
     switch (code) {
     case IR_ADD: return LLVMBuildAdd(g->b, a, b, "");
     case IR_SUB: return LLVMBuildSub(g->b, a, b, "");
     case IR_MUL: return LLVMBuildMul(g->b, a, b, "");
+    case IR_MULHI: return upper_half(g, t, a, b);
     case IR_DIV: return divide(g, t, &(ArithQuotient){0}, a, b);
     case IR_REM: return divide(g, t, &(ArithQuotient){.rest = true}, a, b);
     case IR_MIN: return of_two(g, is_signed(t) ? "llvm.smin" : "llvm.umin", a, b);
@@ -233,8 +270,20 @@ static LLVMValueRef change_sign(Gen *g, const IrType *t, LLVMValueRef x, bool cl
 
 // ---- by op --------------------------------------------------------------------------------------
 
+// The operation on bits, or NULL for another one. A zero has as many zeros as bits.
+static LLVMValueRef of_bits(Gen *g, IrOpcode code, LLVMValueRef x) {
+    if (code == IR_POPCOUNT) return of_one(g, "llvm.ctpop", x);
+    if (code == IR_BREV) return of_one(g, "llvm.bitreverse", x);
+    if (code != IR_CLZ && code != IR_CTZ) return NULL;
+    LLVMTypeRef type = LLVMTypeOf(x), flag = LLVMInt1TypeInContext(g->context);
+    return gen_intrinsic(g, code == IR_CLZ ? "llvm.ctlz" : "llvm.cttz", 1, &type, 2,
+                         (LLVMValueRef[]){x, LLVMConstInt(flag, 0, false)});
+}
+
 static LLVMValueRef unary(Gen *g, IrOpcode code, const IrType *t, LLVMValueRef x) {
     bool clear = code == IR_ABS;
+    LLVMValueRef bits = of_bits(g, code, x);
+    if (bits) return bits;
     if (code == IR_NOT) return LLVMBuildNot(g->b, x, "");
     if (code == IR_NEG || clear) {
         if (is_float(t)) return change_sign(g, t, x, clear);

@@ -139,6 +139,8 @@ bool el_named_choice(Elab *e, const Args *a, Named name, IrAttrKind kind, const 
 bool el_dims(Elab *e, const Args *a, uint32_t first, Shape *shape);
 Val el_builtin_value(Elab *e, const Args *a);  // program … full, select, casts, cdiv
 Val el_builtin_math(Elab *e, const Args *a);
+Val el_builtin_bits(Elab *e, const Args *a);                // popcount, clz, ctz, brev, mulhi
+Val el_float_kind(Elab *e, TileBuiltin which, IrValue *x);  // isnan, isinf, isfinite
 Val el_builtin_shape(Elab *e, const Args *a);
 Val el_builtin_dot(Elab *e, const Args *a);
 Val el_builtin_reduce(Elab *e, const Args *a);  // reductions

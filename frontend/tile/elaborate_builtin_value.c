@@ -125,12 +125,13 @@ static IrOpcode math_opcode(TileBuiltin which) {
         TileBuiltin builtin;
         IrOpcode code;
     } rows[] = {
-        {TILE_EXP, IR_EXP},         {TILE_EXP2, IR_EXP2}, {TILE_LOG, IR_LOG},
-        {TILE_LOG2, IR_LOG2},       {TILE_SIN, IR_SIN},   {TILE_COS, IR_COS},
-        {TILE_TAN, IR_TAN},         {TILE_TANH, IR_TANH}, {TILE_ERF, IR_ERF},
-        {TILE_SIGMOID, IR_SIGMOID}, {TILE_SQRT, IR_SQRT}, {TILE_RSQRT, IR_RSQRT},
-        {TILE_FLOOR, IR_FLOOR},     {TILE_CEIL, IR_CEIL}, {TILE_ROUND, IR_ROUND},
-        {TILE_ABS, IR_ABS},         {TILE_POW, IR_POW},   {TILE_FMA, IR_FMA},
+        {TILE_EXP, IR_EXP},           {TILE_EXP2, IR_EXP2}, {TILE_LOG, IR_LOG},
+        {TILE_LOG2, IR_LOG2},         {TILE_SIN, IR_SIN},   {TILE_COS, IR_COS},
+        {TILE_TAN, IR_TAN},           {TILE_TANH, IR_TANH}, {TILE_ERF, IR_ERF},
+        {TILE_SIGMOID, IR_SIGMOID},   {TILE_SQRT, IR_SQRT}, {TILE_RSQRT, IR_RSQRT},
+        {TILE_FLOOR, IR_FLOOR},       {TILE_CEIL, IR_CEIL}, {TILE_ROUND, IR_ROUND},
+        {TILE_COPYSIGN, IR_COPYSIGN}, {TILE_ABS, IR_ABS},   {TILE_POW, IR_POW},
+        {TILE_FMA, IR_FMA},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].builtin == which) return rows[i].code;
@@ -231,6 +232,8 @@ Val el_builtin_math(Elab *e, const Args *a) {
     }
     IrValue *all[3];
     if (!el_unify(e, a->call->span, a->name, a->count, vals, spans, all)) return EL_POISON;
+    if (a->which == TILE_ISNAN || a->which == TILE_ISINF || a->which == TILE_ISFINITE)
+        return el_float_kind(e, a->which, all[0]);
     IrOpcode code = math_opcode(a->which);
     if (a->count == 1) return el_ir(ir_unary(&e->b, code, all[0]));
     if (a->count == 2) return el_ir(ir_binary(&e->b, code, all[0], all[1]));

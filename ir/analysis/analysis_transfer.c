@@ -507,6 +507,8 @@ IrRange range_of_op(const IrRanges *r, const IrOp *op, uint32_t i, bool *exact) 
     case IR_RULE_BINARY:
     case IR_RULE_SHIFT: return range_binary(r, op, exact);
     case IR_RULE_UNARY:
+        if (op->code == IR_POPCOUNT || op->code == IR_CLZ || op->code == IR_CTZ)
+            return range_between(type, 0, dtype_bits(type->elem), 1);
         if (!x.known) break;
         if (op->code == IR_NEG) return range_negated(type, &x, exact);
         if (op->code == IR_ABS) return range_absolute(type, &x);

@@ -126,6 +126,14 @@ static uint64_t change_sign(Dtype t, uint64_t a, bool clear) {
     return clear ? a & ~sign : a ^ sign;
 }
 
+// A format without a negative zero has one NaN, which has no sign to give.
+static uint64_t copy_sign(Dtype t, uint64_t a, uint64_t b) {
+    bool one_nan = !dtype_float(t)->has_negative_zero;
+    bool negative = (b & sign_bit(t)) != 0 && !(one_nan && b == sign_bit(t));
+    uint64_t magnitude = change_sign(t, a, true);
+    return negative ? change_sign(t, magnitude, false) : magnitude;
+}
+
 static uint64_t float_extreme(Dtype t, uint64_t a, uint64_t b, bool greatest) {
     double x = dtype_to_double(t, a);
     double y = dtype_to_double(t, b);
@@ -162,6 +170,7 @@ static bool eval_float(IrOpcode code, Dtype t, const uint64_t *in, uint64_t *res
     case IR_REM: *result = exact(t, fmod(x, dtype_to_double(t, in[1]))); return true;
     case IR_MIN: *result = float_extreme(t, in[0], in[1], false); return true;
     case IR_MAX: *result = float_extreme(t, in[0], in[1], true); return true;
+    case IR_COPYSIGN: *result = copy_sign(t, in[0], in[1]); return true;
     case IR_POW: *result = eval_pow(t, x, dtype_to_double(t, in[1])); return true;
     case IR_FMA:
         *result = fma_bits(t, x, dtype_to_double(t, in[1]), dtype_to_double(t, in[2]));
@@ -211,6 +220,38 @@ static uint64_t shift_right(Dtype t, uint64_t a, uint64_t n) {
     return dtype_wrap(t, moved ^ flip);
 }
 
+static uint64_t count_above(Dtype t, uint64_t a) {
+    unsigned unused = 64 - dtype_bits(t);
+    return a == 0 ? dtype_bits(t) : (uint64_t)__builtin_clzll(a) - unused;
+}
+
+static uint64_t reversed(Dtype t, uint64_t a) {
+    uint64_t r = 0;
+    for (unsigned i = 0; i < dtype_bits(t); i++) r |= (a >> i & 1) << (dtype_bits(t) - 1 - i);
+    return r;
+}
+
+static uint64_t upper_half(Dtype t, uint64_t a, uint64_t b) {
+    __extension__ typedef unsigned __int128 Double;
+    bool is_signed = dtype_signed(t);
+    // Sign extension makes the wrapped product of 128 bits that of the signed numbers.
+    __extension__ Double x = is_signed ? (Double)(__int128)dtype_to_i64(t, a) : a;
+    __extension__ Double y = is_signed ? (Double)(__int128)dtype_to_i64(t, b) : b;
+    return dtype_wrap(t, (uint64_t)(x * y >> dtype_bits(t)));
+}
+
+static bool eval_bits(IrOpcode code, Dtype t, const uint64_t *in, uint64_t *result) {
+    uint64_t a = in[0];
+    switch (code) {
+    case IR_POPCOUNT: *result = (uint64_t)__builtin_popcountll(a); return true;
+    case IR_CLZ: *result = count_above(t, a); return true;
+    case IR_CTZ: *result = a == 0 ? dtype_bits(t) : (uint64_t)__builtin_ctzll(a); return true;
+    case IR_BREV: *result = reversed(t, a); return true;
+    case IR_MULHI: *result = upper_half(t, a, in[1]); return true;
+    default: return false;  // not for integers
+    }
+}
+
 static bool eval_integer(IrOpcode code, Dtype t, const uint64_t *in, uint64_t *result) {
     uint64_t a = in[0];
     switch (code) {
@@ -235,7 +276,7 @@ static bool eval_integer(IrOpcode code, Dtype t, const uint64_t *in, uint64_t *r
     case IR_LE: *result = !less(t, in[1], a); return true;
     case IR_GT: *result = less(t, in[1], a); return true;
     case IR_GE: *result = !less(t, a, in[1]); return true;
-    default: return false;  // not for integers
+    default: return eval_bits(code, t, in, result);
     }
 }
 

@@ -257,6 +257,15 @@ static Shade lane_extreme(const ShadeLane *l) {
     return (Shade){v, isnan(e) ? HUGE_VAL : e};
 }
 
+// The sign of a NaN that arithmetic made is unspecified, so either sign may come of one.
+static Shade lane_copysign(const ShadeLane *l) {
+    Shade a = l->in[0], b = l->in[1];
+    double v = dtype_float(l->to)->has_negative_zero || a.v != 0 ? copysign(a.v, b.v) : 0;
+    bool decided = !isnan(b.v) && (b.e == 0 || fabs(b.v) > b.e);
+    if (isnan(v) || decided) return (Shade){v, a.e};
+    return (Shade){v, a.e + 2 * fabs(a.v)};
+}
+
 static Shade lane_float(const ShadeLane *l) {
     Shade a = l->in[0], b = l->in[1];
     switch (l->code) {
@@ -275,6 +284,7 @@ static Shade lane_float(const ShadeLane *l) {
     case IR_MIN:
     case IR_MAX: return lane_extreme(l);
     case IR_POW: return lane_power(l);
+    case IR_COPYSIGN: return lane_copysign(l);
     default: return lane_function(l);  // one operand
     }
 }

@@ -43,6 +43,8 @@ IrValue *math_sin(Math *m, IrValue *x);
 IrValue *math_cos(Math *m, IrValue *x);
 IrValue *math_tan(Math *m, IrValue *x);
 IrValue *math_pow(Math *m, IrValue *x, IrValue *y);
+// Takes every float type.
+IrValue *math_copysign(IrBuilder *b, IrValue *x, IrValue *y);
 // Philox 4x32-10: four u32 values of offset's shape.
 void math_random(IrBuilder *b, IrValue *seed, IrValue *offset, IrValue **results);
 

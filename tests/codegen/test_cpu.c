@@ -52,6 +52,7 @@ static void what_has_no_translation_is_refused(void **state) {
         refused(body, text, "expand_math");
     }
     refused("%0 = pow %x, %x : f32\n", "'pow' of f32", "expand_math");
+    refused("%0 = copysign %x, %x : f32\n", "'copysign' of f32", "expand_math");
     refused("assert %c {text = \"c\"}\n", "'assert' of bool", "cpu_lower");
     refused("print %x {texts = [\"\", \"\"]}\n", "'print' of f32", "cpu_lower");
     refused("%0 = call %x {callee = twice} : f32\n", "'call' of f32", "inline");

@@ -155,19 +155,20 @@ static IrValue *float_op(GenChain *c) {
     uint64_t way = dice_below(&g->dice, 40);
     if (way == 0) return ir_unary(&g->b, rare[dice_below(&g->dice, 11)], x);
     if (way < 12) return ir_unary(&g->b, unary[dice_below(&g->dice, 7)], x);
+    if (way == 12) return ir_binary(&g->b, IR_COPYSIGN, x, gen_no_nan(g, chain_value(c, t)));
     if (way < 16) return ir_ternary(&g->b, IR_FMA, x, chain_value(c, t), chain_value(c, t));
     return ir_binary(&g->b, binary[dice_below(&g->dice, 9)], x, chain_value(c, t));
 }
 
 static IrValue *int_op(GenChain *c) {
-    static const IrOpcode binary[] = {IR_ADD, IR_SUB, IR_MUL, IR_DIV, IR_REM, IR_MIN,
-                                      IR_MAX, IR_AND, IR_OR,  IR_XOR, IR_SHL, IR_SHR};
-    static const IrOpcode unary[] = {IR_NEG, IR_NOT, IR_ABS};
+    static const IrOpcode binary[] = {IR_ADD, IR_SUB, IR_MUL, IR_DIV, IR_REM, IR_MIN,  IR_MAX,
+                                      IR_AND, IR_OR,  IR_XOR, IR_SHL, IR_SHR, IR_MULHI};
+    static const IrOpcode unary[] = {IR_NEG, IR_NOT, IR_ABS, IR_POPCOUNT, IR_CLZ, IR_CTZ, IR_BREV};
     Gen *g = &c->g;
     Dtype t = chain_int(c);
     IrValue *x = chain_value(c, t);
-    if (dice_chance(&g->dice, 15)) return ir_unary(&g->b, unary[dice_below(&g->dice, 3)], x);
-    return ir_binary(&g->b, binary[dice_below(&g->dice, 12)], x, chain_value(c, t));
+    if (dice_chance(&g->dice, 15)) return ir_unary(&g->b, unary[dice_below(&g->dice, 7)], x);
+    return ir_binary(&g->b, binary[dice_below(&g->dice, 13)], x, chain_value(c, t));
 }
 
 static IrValue *comparison(GenChain *c) {

@@ -72,6 +72,12 @@ static void gen_index(Gen *g, IrOpcode code) {
     gen_push(g, ir_binary(&g->b, code, x, y));
 }
 
+// The sign of a NaN that arithmetic made differs from target to target.
+static void gen_copysign(Gen *g) {
+    IrValue *x = gen_pick(g, DTYPE_CLASS_ANYFLOAT);
+    gen_push(g, ir_binary(&g->b, IR_COPYSIGN, x, gen_no_nan(g, gen_like(g, x->type))));
+}
+
 static void gen_binary(Gen *g, IrOpcode code, unsigned classes) {
     bool indices = (classes & DTYPE_CLASS_INT) == DTYPE_CLASS_INT && g->f->is_kernel;
     if (indices && !g->combining && dice_chance(&g->dice, 25)) {
@@ -181,6 +187,12 @@ void gen_op(Gen *g, IrOpcode code) {
     case IR_RULE_IOTA: gen_push(g, ir_iota(&g->b, 1u << dice_below(&g->dice, 7))); return;
     case IR_RULE_UNARY: gen_push(g, ir_unary(&g->b, code, gen_pick(g, info->classes))); return;
     case IR_RULE_BINARY:
+        if (code == IR_COPYSIGN) {
+            gen_copysign(g);
+            return;
+        }
+        gen_binary(g, code, info->classes);
+        return;
     case IR_RULE_COMPARE: gen_binary(g, code, info->classes); return;
     case IR_RULE_SHIFT: gen_shift(g, code); return;
     case IR_RULE_TERNARY: {

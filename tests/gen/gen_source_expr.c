@@ -215,7 +215,13 @@ static void binary(Src *s, const SrcType *t, int depth) {
 
 static void compare(Src *s, const SrcType *t, int depth) {
     static const char *const ops[] = {"==", "!=", "<", "<=", ">", ">="};
+    static const char *const kinds[] = {"isnan", "isinf", "isfinite"};
     SrcType other = *t;
+    if (roll(s, 6) == 0) {
+        other.elem = source_elem(s, DTYPE_CLASS_ANYFLOAT);
+        call(s, kinds[roll(s, 3)], &other, 1, depth);
+        return;
+    }
     other.elem = source_elem(s, DTYPE_CLASS_NUMBER);
     SAY("(");
     source_expr(s, &other, depth - 1);
@@ -399,6 +405,15 @@ static void loaded(Src *s, const SrcType *t) {
 
 // ---- choosing -----------------------------------------------------------------------------------
 
+static void of_bits(Src *s, const SrcType *t, int depth) {
+    static const char *const names[] = {"~", "popcount", "clz", "ctz", "brev"};
+    uint64_t which = roll(s, 6);
+    if (which == 5)
+        call(s, "mulhi", t, 2, depth);
+    else
+        call(s, names[which], t, 1, depth);
+}
+
 static void of_number(Src *s, const SrcType *t, int depth) {
     static const char *const floats[] = {"exp",  "exp2",  "log",   "log2", "sin",
                                          "cos",  "tan",   "tanh",  "erf",  "sigmoid",
@@ -411,8 +426,12 @@ static void of_number(Src *s, const SrcType *t, int depth) {
     case 3: call(s, "clamp", t, 3, depth); return;
     case 4: call(s, "-", t, 1, depth); return;
     case 5:
-        if (is_float) call(s, "fma", t, 3, depth);
-        if (!is_float) call(s, "~", t, 1, depth);
+        if (is_float && roll(s, 3) == 0)
+            call(s, "copysign", t, 2, depth);
+        else if (is_float)
+            call(s, "fma", t, 3, depth);
+        else
+            of_bits(s, t, depth);
         return;
     default:
         if (is_float) call(s, floats[roll(s, 15)], t, 1, depth);

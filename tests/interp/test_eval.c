@@ -56,6 +56,28 @@ static Wide reference_shift(IrOpcode code, Dtype t, Wide x, uint64_t n) {
     return over ? (x < 0 ? -1 : 0) : floor_shift(x, (unsigned)n);
 }
 
+static Wide reference_bits(IrOpcode code, Dtype t, uint64_t a) {
+    Wide above = 0, below = 0, ones = 0, turned = 0;
+    for (unsigned i = 0; i < dtype_bits(t); i++) {
+        bool bit = (a >> i & 1) != 0;
+        above = bit ? 0 : above + 1;
+        below += !bit && ones == 0;
+        ones += bit;
+        turned = turned * 2 + bit;
+    }
+    return code == IR_POPCOUNT ? ones : code == IR_CLZ ? above : code == IR_CTZ ? below : turned;
+}
+
+// Multiplies by halves, as the exact product may have more bits than Wide.
+static Wide reference_upper(Dtype t, Wide x, Wide y) {
+    unsigned half = dtype_bits(t) / 2;
+    Wide base = (Wide)1 << half, x1 = floor_shift(x, half), y1 = floor_shift(y, half);
+    Wide x0 = x - x1 * base, y0 = y - y1 * base;
+    Wide middle = floor_shift(x0 * y0, half) + x1 * y0;
+    Wide rest = middle - floor_shift(middle, half) * base + x0 * y1;
+    return x1 * y1 + floor_shift(middle, half) + floor_shift(rest, half);
+}
+
 static Wide reference_integer(IrOpcode code, Dtype t, Wide x, Wide y, uint64_t n) {
     switch (code) {
     case IR_NEG: return -x;
@@ -73,6 +95,11 @@ static Wide reference_integer(IrOpcode code, Dtype t, Wide x, Wide y, uint64_t n
     case IR_XOR: return (Wide)((uint64_t)x ^ (uint64_t)y);
     case IR_SHL:
     case IR_SHR: return reference_shift(code, t, x, n);
+    case IR_POPCOUNT:
+    case IR_CLZ:
+    case IR_CTZ:
+    case IR_BREV: return reference_bits(code, t, (uint64_t)x & mask_of(t));
+    case IR_MULHI: return reference_upper(t, x, y);
     case IR_EQ: return x == y;
     case IR_NE: return x != y;
     case IR_LT: return x < y;
@@ -83,9 +110,10 @@ static Wide reference_integer(IrOpcode code, Dtype t, Wide x, Wide y, uint64_t n
     }
 }
 
-static const IrOpcode integer_ops[] = {IR_NEG, IR_NOT, IR_ABS, IR_ADD, IR_SUB, IR_MUL, IR_DIV,
-                                       IR_REM, IR_MIN, IR_MAX, IR_AND, IR_OR,  IR_XOR, IR_SHL,
-                                       IR_SHR, IR_EQ,  IR_NE,  IR_LT,  IR_LE,  IR_GT,  IR_GE};
+static const IrOpcode integer_ops[] = {
+    IR_NEG, IR_NOT, IR_ABS, IR_ADD,      IR_SUB, IR_MUL, IR_DIV,  IR_REM,  IR_MIN,
+    IR_MAX, IR_AND, IR_OR,  IR_XOR,      IR_SHL, IR_SHR, IR_EQ,   IR_NE,   IR_LT,
+    IR_LE,  IR_GT,  IR_GE,  IR_POPCOUNT, IR_CLZ, IR_CTZ, IR_BREV, IR_MULHI};
 
 static void check_integer(IrOpcode code, Dtype t, uint64_t a, uint64_t b) {
     uint64_t in[2] = {a, b}, got = 77;

@@ -134,12 +134,75 @@ static Answer and_(Dtype t, const uint64_t *in) { return (void)t, answer_bits(in
 static Answer or_(Dtype t, const uint64_t *in) { return (void)t, answer_bits(in[0] | in[1]); }
 static Answer xor_(Dtype t, const uint64_t *in) { return (void)t, answer_bits(in[0] ^ in[1]); }
 
+static Answer copysign_(Dtype t, const uint64_t *in) {
+    uint64_t size = in[0] & ~sign_of(t), sign = in[1] & sign_of(t);
+    if (format_of(t)->one_nan && size == 0) return answer_bits(in[0]);
+    if (format_of(t)->one_nan && in[1] == sign_of(t)) sign = 0;
+    return answer_bits(size | sign);
+}
+
+static Answer popcount(Dtype t, const uint64_t *in) {
+    uint64_t n = 0;
+    for (int i = 0; i < type_width(t); i++) n += in[0] >> i & 1;
+    return answer_bits(n);
+}
+
+static Answer clz(Dtype t, const uint64_t *in) {
+    uint64_t n = 0;
+    for (int i = type_width(t) - 1; i >= 0 && !(in[0] >> i & 1); i--) n++;
+    return answer_bits(n);
+}
+
+static Answer ctz(Dtype t, const uint64_t *in) {
+    uint64_t n = 0;
+    for (int i = 0; i < type_width(t) && !(in[0] >> i & 1); i++) n++;
+    return answer_bits(n);
+}
+
+static Answer brev(Dtype t, const uint64_t *in) {
+    uint64_t r = 0;
+    for (int i = 0; i < type_width(t); i++) r = r << 1 | (in[0] >> i & 1);
+    return answer_bits(r);
+}
+
+static Answer mulhi(Dtype t, const uint64_t *in) {
+    // An unsigned product of 64 bits does not fit into the signed type.
+    Int128 a = integer_of(t, in[0]), b = integer_of(t, in[1]);
+    Uint128 product = (Uint128)a * (Uint128)b;
+    return answer_bits((uint64_t)(product >> type_width(t)) & type_mask(t));
+}
+
 static const Scalar scalars[IR_OPCODES] = {
-    [IR_NEG] = neg,      [IR_NOT] = not_,   [IR_ABS] = abs_, [IR_FLOOR] = floor_, [IR_CEIL] = ceil_,
-    [IR_ROUND] = round_, [IR_SQRT] = sqrt_, [IR_ADD] = add,  [IR_SUB] = sub,      [IR_MUL] = mul,
-    [IR_DIV] = div_,     [IR_REM] = rem,    [IR_MIN] = min,  [IR_MAX] = max,      [IR_AND] = and_,
-    [IR_OR] = or_,       [IR_XOR] = xor_,   [IR_EQ] = eq,    [IR_NE] = ne,        [IR_LT] = lt,
-    [IR_LE] = le,        [IR_GT] = gt,      [IR_GE] = ge,    [IR_FMA] = fma_,
+    [IR_NEG] = neg,
+    [IR_NOT] = not_,
+    [IR_ABS] = abs_,
+    [IR_FLOOR] = floor_,
+    [IR_CEIL] = ceil_,
+    [IR_ROUND] = round_,
+    [IR_SQRT] = sqrt_,
+    [IR_ADD] = add,
+    [IR_SUB] = sub,
+    [IR_MUL] = mul,
+    [IR_DIV] = div_,
+    [IR_REM] = rem,
+    [IR_MIN] = min,
+    [IR_MAX] = max,
+    [IR_AND] = and_,
+    [IR_OR] = or_,
+    [IR_XOR] = xor_,
+    [IR_EQ] = eq,
+    [IR_NE] = ne,
+    [IR_LT] = lt,
+    [IR_LE] = le,
+    [IR_GT] = gt,
+    [IR_GE] = ge,
+    [IR_FMA] = fma_,
+    [IR_COPYSIGN] = copysign_,
+    [IR_POPCOUNT] = popcount,
+    [IR_CLZ] = clz,
+    [IR_CTZ] = ctz,
+    [IR_BREV] = brev,
+    [IR_MULHI] = mulhi,
 };
 
 static Answer scalar_answer(IrOpcode code, Dtype t, const uint64_t *in) {
