@@ -34,6 +34,17 @@ static IrValue *build(Math *m, IrOpcode code, IrValue *x, IrValue *y) {
     case IR_TANH: return math_tanh(m, x);
     case IR_ERF: return math_erf(m, x);
     case IR_SIGMOID: return math_sigmoid(m, x);
+    case IR_LOG1P: return math_log1p(m, x);
+    case IR_EXPM1: return math_expm1(m, x);
+    case IR_LOG10: return math_log10(m, x);
+    case IR_SINH: return math_sinh(m, x);
+    case IR_COSH: return math_cosh(m, x);
+    case IR_ATAN: return math_atan(m, x);
+    case IR_ASIN: return math_asin(m, x);
+    case IR_ACOS: return math_acos(m, x);
+    case IR_CBRT: return math_cbrt(m, x);
+    case IR_ERFC: return math_erfc(m, x);
+    case IR_ATAN2: return math_atan2(m, x, y);
     case IR_POW: return math_pow(m, x, y);
     default: break;
     }

@@ -125,13 +125,16 @@ static IrOpcode math_opcode(TileBuiltin which) {
         TileBuiltin builtin;
         IrOpcode code;
     } rows[] = {
-        {TILE_EXP, IR_EXP},           {TILE_EXP2, IR_EXP2}, {TILE_LOG, IR_LOG},
-        {TILE_LOG2, IR_LOG2},         {TILE_SIN, IR_SIN},   {TILE_COS, IR_COS},
-        {TILE_TAN, IR_TAN},           {TILE_TANH, IR_TANH}, {TILE_ERF, IR_ERF},
-        {TILE_SIGMOID, IR_SIGMOID},   {TILE_SQRT, IR_SQRT}, {TILE_RSQRT, IR_RSQRT},
-        {TILE_FLOOR, IR_FLOOR},       {TILE_CEIL, IR_CEIL}, {TILE_ROUND, IR_ROUND},
-        {TILE_COPYSIGN, IR_COPYSIGN}, {TILE_ABS, IR_ABS},   {TILE_POW, IR_POW},
-        {TILE_FMA, IR_FMA},
+        {TILE_EXP, IR_EXP},         {TILE_EXP2, IR_EXP2},   {TILE_LOG, IR_LOG},
+        {TILE_LOG2, IR_LOG2},       {TILE_SIN, IR_SIN},     {TILE_COS, IR_COS},
+        {TILE_TAN, IR_TAN},         {TILE_TANH, IR_TANH},   {TILE_ERF, IR_ERF},
+        {TILE_SIGMOID, IR_SIGMOID}, {TILE_SQRT, IR_SQRT},   {TILE_RSQRT, IR_RSQRT},
+        {TILE_FLOOR, IR_FLOOR},     {TILE_CEIL, IR_CEIL},   {TILE_ROUND, IR_ROUND},
+        {TILE_LOG1P, IR_LOG1P},     {TILE_EXPM1, IR_EXPM1}, {TILE_LOG10, IR_LOG10},
+        {TILE_SINH, IR_SINH},       {TILE_COSH, IR_COSH},   {TILE_ATAN, IR_ATAN},
+        {TILE_ASIN, IR_ASIN},       {TILE_ACOS, IR_ACOS},   {TILE_CBRT, IR_CBRT},
+        {TILE_ERFC, IR_ERFC},       {TILE_ATAN2, IR_ATAN2}, {TILE_COPYSIGN, IR_COPYSIGN},
+        {TILE_ABS, IR_ABS},         {TILE_POW, IR_POW},     {TILE_FMA, IR_FMA},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].builtin == which) return rows[i].code;

@@ -63,6 +63,16 @@ static bool math_f64(IrOpcode code, long double x, long double *r) {
     case IR_TAN: *r = tanl(x); return true;
     case IR_TANH: *r = tanhl(x); return true;
     case IR_ERF: *r = erfl(x); return true;
+    case IR_LOG1P: *r = log1pl(x); return true;
+    case IR_EXPM1: *r = expm1l(x); return true;
+    case IR_LOG10: *r = log10l(x); return true;
+    case IR_SINH: *r = sinhl(x); return true;
+    case IR_COSH: *r = coshl(x); return true;
+    case IR_ATAN: *r = atanl(x); return true;
+    case IR_ASIN: *r = asinl(x); return true;
+    case IR_ACOS: *r = acosl(x); return true;
+    case IR_CBRT: *r = cbrtl(x); return true;
+    case IR_ERFC: *r = erfcl(x); return true;
     case IR_SIGMOID: *r = 1.0L / (1.0L + expl(-x)); return true;
     default: return false;  // not a math function
     }
@@ -80,6 +90,16 @@ static bool math_narrow(IrOpcode code, double x, double *r) {
     case IR_TAN: *r = tan(x); return true;
     case IR_TANH: *r = tanh(x); return true;
     case IR_ERF: *r = erf(x); return true;
+    case IR_LOG1P: *r = log1p(x); return true;
+    case IR_EXPM1: *r = expm1(x); return true;
+    case IR_LOG10: *r = log10(x); return true;
+    case IR_SINH: *r = sinh(x); return true;
+    case IR_COSH: *r = cosh(x); return true;
+    case IR_ATAN: *r = atan(x); return true;
+    case IR_ASIN: *r = asin(x); return true;
+    case IR_ACOS: *r = acos(x); return true;
+    case IR_CBRT: *r = cbrt(x); return true;
+    case IR_ERFC: *r = erfc(x); return true;
     case IR_SIGMOID: *r = 1.0 / (1.0 + exp(-x)); return true;
     default: return false;  // not a math function
     }
@@ -115,6 +135,11 @@ static bool eval_math(IrOpcode code, Dtype t, uint64_t a, uint64_t *result) {
 static uint64_t eval_pow(Dtype t, double a, double b) {
     if (t == DTYPE_F64) return math_result(t, double_of_long(powl((long double)a, (long double)b)));
     return math_result(t, pow(a, b));
+}
+
+static uint64_t eval_atan2(Dtype t, double y, double x) {
+    if (t != DTYPE_F64) return math_result(t, atan2(y, x));
+    return math_result(t, double_of_long(atan2l((long double)y, (long double)x)));
 }
 
 static uint64_t sign_bit(Dtype t) { return UINT64_C(1) << (dtype_bits(t) - 1); }
@@ -170,6 +195,7 @@ static bool eval_float(IrOpcode code, Dtype t, const uint64_t *in, uint64_t *res
     case IR_REM: *result = exact(t, fmod(x, dtype_to_double(t, in[1]))); return true;
     case IR_MIN: *result = float_extreme(t, in[0], in[1], false); return true;
     case IR_MAX: *result = float_extreme(t, in[0], in[1], true); return true;
+    case IR_ATAN2: *result = eval_atan2(t, x, dtype_to_double(t, in[1])); return true;
     case IR_COPYSIGN: *result = copy_sign(t, in[0], in[1]); return true;
     case IR_POW: *result = eval_pow(t, x, dtype_to_double(t, in[1])); return true;
     case IR_FMA:

@@ -86,6 +86,16 @@ static long double wide_function(IrOpcode code, long double x) {
     case IR_TAN: return tanl(x);
     case IR_TANH: return tanhl(x);
     case IR_ERF: return erfl(x);
+    case IR_LOG1P: return log1pl(x);
+    case IR_EXPM1: return expm1l(x);
+    case IR_LOG10: return log10l(x);
+    case IR_SINH: return sinhl(x);
+    case IR_COSH: return coshl(x);
+    case IR_ATAN: return atanl(x);
+    case IR_ASIN: return asinl(x);
+    case IR_ACOS: return acosl(x);
+    case IR_CBRT: return cbrtl(x);
+    case IR_ERFC: return erfcl(x);
     case IR_SIGMOID: return 1 / (1 + expl(-x));
     default: return (long double)NAN;  // not a function of one operand
     }
@@ -117,8 +127,17 @@ static double function_part(const ShadeLane *l, double v) {
     case IR_SIN: slope = fabs(cos(a.v)); return fmin(2, slope * a.e + a.e * a.e / 2);
     case IR_COS: slope = fabs(sin(a.v)); return fmin(2, slope * a.e + a.e * a.e / 2);
     case IR_TAN: return crosses_pole(a) ? HUGE_VAL : spread(l->code, a, v);
+    case IR_COSH: return fmax(spread(l->code, a, v), fabs(a.v) < a.e ? v - 1 : 0);
+    case IR_ASIN:
+    case IR_ACOS:
+        if (low_end(a) > 1 || high_end(a) < -1) return 0;
+        return low_end(a) < -1 || high_end(a) > 1 ? HUGE_VAL : spread(l->code, a, v);
+    case IR_LOG1P:
+        if (high_end(a) < -1) return 0;
+        return low_end(a) <= -1 ? HUGE_VAL : spread(l->code, a, v);
     case IR_LOG:
     case IR_LOG2:
+    case IR_LOG10:
     case IR_RSQRT:
         if (high_end(a) <= 0) return high_end(a) < 0 ? 0 : HUGE_VAL;
         return reaches_zero(a) ? HUGE_VAL : spread(l->code, a, v);
@@ -126,7 +145,7 @@ static double function_part(const ShadeLane *l, double v) {
         if (high_end(a) < 0) return 0;
         if (low_end(a) < 0) return HUGE_VAL;
         return fmax(0, v - sqrt(low_end(a)));
-    default: return spread(l->code, a, v);  // rising everywhere
+    default: return spread(l->code, a, v);  // rising everywhere, or falling
     }
 }
 
@@ -176,6 +195,30 @@ static Shade lane_power(const ShadeLane *l) {
     double e = math_rounded(l->to, v, p, l->approximate);
     if (l->approximate) e = approximate_part(l, v, e);
     return shade_settle(l->to, dtype_is(l->to, DTYPE_CLASS_FP8), v, e, isfinite(p) != 0);
+}
+
+// The angle jumps where x is negative and y changes its sign; a zero of y has one sign.
+static bool crosses_cut(Shade y, Shade x) {
+    if (low_end(x) > 0 || low_end(y) > 0 || high_end(y) < 0) return false;
+    return y.e > 0 || high_end(x) >= 0;
+}
+
+// Where it does not jump, its extremes are at corners.
+static Shade lane_angle(const ShadeLane *l) {
+    Shade y = l->in[0], x = l->in[1];
+    double v = (double)atan2l(y.v, x.v), p = 0;
+    if (isnan(y.v) || isnan(x.v)) return (Shade){v, 0};
+    // The reciprocal of a large number is subnormal.
+    bool large = fmax(fabs(x.v) + x.e, fabs(y.v) + y.e) > 0x1p126;
+    if (l->approximate && l->to != DTYPE_F64 && large) return (Shade){v, HUGE_VAL};
+    if (x.e > 0 || y.e > 0) {
+        if (crosses_cut(y, x)) return (Shade){v, HUGE_VAL};
+        double ys[2] = {low_end(y), high_end(y)}, xs[2] = {low_end(x), high_end(x)};
+        for (int i = 0; i < 4; i++) p = fmax(p, fabs((double)atan2l(ys[i / 2], xs[i % 2]) - v));
+    }
+    double e = math_rounded(l->to, v, p, l->approximate);
+    if (l->approximate) e = approximate_part(l, v, e);
+    return shade_settle(l->to, dtype_is(l->to, DTYPE_CLASS_FP8), v, e, true);
 }
 
 // ---- arithmetic ---------------------------------------------------------------------------------
@@ -284,6 +327,7 @@ static Shade lane_float(const ShadeLane *l) {
     case IR_MIN:
     case IR_MAX: return lane_extreme(l);
     case IR_POW: return lane_power(l);
+    case IR_ATAN2: return lane_angle(l);
     case IR_COPYSIGN: return lane_copysign(l);
     default: return lane_function(l);  // one operand
     }

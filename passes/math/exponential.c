@@ -1,4 +1,4 @@
-// exp, exp2, sigmoid, tanh, rsqrt.
+// exp, exp2, expm1, sigmoid, sinh, cosh, tanh, rsqrt.
 //
 // All but the last reduce to 2^n times a polynomial. n is found by adding `magic`: the sum's low
 // bits are the rounded integer. If the exponent's bias is added with it, one shift gives 2^n. exp
@@ -30,6 +30,17 @@ static const double exp2_f64[] = {
     0x1.62e42fefa39efp-1,  0x1.ebfbdff82c58fp-3,  0x1.c6b08d704a0cfp-5,  0x1.3b2ab6fba4e22p-7,
     0x1.5d87fe78a26b0p-10, 0x1.430912f883d86p-13, 0x1.ffcbfc74de414p-17, 0x1.62c021e256b4fp-20,
     0x1.b524dd42b8db6p-24, 0x1.e4d06ca03ee89p-28, 0x1.ea016d02e658cp-32, 0x1.c2ce96423fa26p-36};
+
+// (sinh(r) - r) / r³ by powers of r² on |r| <= ln(2) / 2: 2^-34.3, 2^-65.2 of sinh(r).
+static const double sinh_f32[] = {0x1.555556p-3, 0x1.110fbep-7, 0x1.a2e312p-13};
+static const double sinh_f64[] = {0x1.5555555555555p-3,  0x1.1111111111388p-7,
+                                  0x1.a01a019e9f631p-13, 0x1.71de408871a51p-19,
+                                  0x1.ae4cb58eecdaep-26, 0x1.82e3db0d4e949p-33};
+// (cosh(r) - 1) / r² likewise: 2^-33.3, 2^-70.0 of cosh(r).
+static const double cosh_f32[] = {0x1.000000p-1, 0x1.5554e6p-5, 0x1.6d4f3cp-10};
+static const double cosh_f64[] = {0x1.0000000000000p-1,  0x1.5555555555558p-5,
+                                  0x1.6c16c16c14ff1p-10, 0x1.a01a01ad86bcbp-16,
+                                  0x1.27e4cbf6eca32p-22, 0x1.1f8c136787740p-29};
 
 // ln 2 in two parts; the first uses all bits of the type: the fma computes its products exactly.
 static double ln2_high(const Math *m) { return m->wide ? 0x1.62e42fefa39efp-1 : 0x1.62e430p-1; }
@@ -121,6 +132,18 @@ IrValue *math_sigmoid(Math *m, IrValue *x) {
     return math_quotient(m, math_select(m, negative, e, one), NULL, d, lost);
 }
 
+MathExp math_exp_parts(Math *m, IrValue *x, IrValue *low) {
+    Reduced by = reduce(m, x, 1, 0, false);
+    IrValue *n = math_sub(m, by.rounded, math_const(m, m->magic));
+    IrValue *tail = math_fma(m, n, math_const(m, -ln2_low(m)), low);
+    IrValue *rest = math_add(m, by.rest, tail);
+    return (MathExp){.rounded = by.rounded,
+                     .part = expm1_rest(m, rest),
+                     .lost = math_sub(m, tail, math_sub(m, rest, by.rest))};
+}
+
+IrValue *math_exp_scale(Math *m, IrValue *p, const MathExp *by) { return scale(m, p, by->rounded); }
+
 // In f32, the error of an inexact rest, |n| 2^-29 of 2^n, is negligible compared with 1 - 2^n. In
 // f64 there is no test of all values that would show it.
 MathExpm1 math_expm1_parts(Math *m, IrValue *x) {
@@ -153,6 +176,68 @@ static IrValue *tanh_narrow(Math *m, IrValue *x) {
 
 IrValue *math_tanh(Math *m, IrValue *x) {
     return math_with_sign(m, m->wide ? tanh_wide(m, x) : tanh_narrow(m, x), x);
+}
+
+// The greatest n, 1024 or 128, is beyond the exponents of 2^n: then 2^(n-1) is doubled last.
+IrValue *math_expm1(Math *m, IrValue *x) {
+    IrValue *least = math_at_least(m, x, m->wide ? -40 : -20);  // from there on the result is -1
+    IrValue *a = math_at_most(m, least, m->wide ? 710 : 89), *one = math_const(m, 1);
+    IrValue *large = math_compare(m, IR_GT, a, math_const(m, m->wide ? 700 : 80));
+    Reduced by = reduce(m, a, 1, m->bias, true);
+    IrValue *unit = math_int(m, UINT64_C(1) << m->fraction), *none = math_int(m, 0);
+    IrValue *power = math_as_int(m, math_power_of_two(m, by.rounded));
+    power = math_as_real(m, math_sub(m, power, math_select(m, large, unit, none)));
+    IrValue *e = math_fma(m, power, expm1_rest(m, by.rest), math_sub(m, power, one));
+    e = math_mul(m, e, math_select(m, large, math_const(m, 2), one));
+    return math_with_sign(m, math_abs(m, e), x);  // at -0 the sum of two zeros is +0
+}
+
+// With |x| = n ln 2 + r, s = sinh(r), c = cosh(r) - 1 and the sum and difference of 2^n and 2^-n,
+// halved: sinh |x| = difference + (difference c + sum s), cosh x = sum + (sum c + difference s).
+// Only n = 0 has small results, and its difference is 0. The rounding errors of sum and difference
+// are added with the rest.
+typedef struct Waves {
+    IrValue *sum, *difference, *s, *c;
+    IrValue *up, *down;  // 2^n and 2^-n, halved
+    IrValue *scale;      // of the result: a power of two
+} Waves;
+
+static Waves waves(Math *m, IrValue *x) {
+    IrValue *a = math_at_most(m, math_abs(m, x), m->wide ? 711 : 90);
+    Reduced by = reduce(m, a, 1, m->bias - 1, true);
+    // Large powers are taken 2^512 or 2^64 times smaller, which leaves 2^-n negligible.
+    IrValue *large = math_compare(m, IR_GT, a, math_const(m, m->wide ? 512 : 64));
+    IrValue *less = math_int(m, (uint64_t)(m->wide ? 512 : 64) << m->fraction);
+    IrValue *power = math_as_int(m, math_power_of_two(m, by.rounded));
+    power = math_sub(m, power, math_select(m, large, less, math_int(m, 0)));
+    IrValue *both = math_int(m, (uint64_t)(2 * (m->bias - 1)) << m->fraction);
+    IrValue *up = math_as_real(m, power), *down = math_as_real(m, math_sub(m, both, power));
+    IrValue *z = math_mul(m, by.rest, by.rest);
+    IrValue *s = m->wide ? MATH_POLY(m, z, sinh_f64) : MATH_POLY(m, z, sinh_f32);
+    IrValue *c = m->wide ? MATH_POLY(m, z, cosh_f64) : MATH_POLY(m, z, cosh_f32);
+    IrValue *more = math_const(m, m->wide ? 0x1p512 : 0x1p64);
+    return (Waves){.sum = math_add(m, up, down),
+                   .difference = math_sub(m, up, down),
+                   .up = up,
+                   .down = down,
+                   .s = math_fma(m, math_mul(m, z, by.rest), s, by.rest),
+                   .c = math_mul(m, z, c),
+                   .scale = math_select(m, large, more, math_const(m, 1))};
+}
+
+IrValue *math_sinh(Math *m, IrValue *x) {
+    Waves w = waves(m, x);
+    IrValue *lost = math_sub(m, math_sub(m, w.up, w.difference), w.down);
+    IrValue *rest = math_fma(m, w.sum, w.s, math_fma(m, w.difference, w.c, lost));
+    IrValue *r = math_mul(m, math_add(m, w.difference, rest), w.scale);
+    return math_with_sign(m, math_abs(m, r), x);
+}
+
+IrValue *math_cosh(Math *m, IrValue *x) {
+    Waves w = waves(m, x);
+    IrValue *lost = math_add(m, math_sub(m, w.up, w.sum), w.down);
+    IrValue *rest = math_fma(m, w.difference, w.s, math_fma(m, w.sum, w.c, lost));
+    return math_mul(m, math_add(m, w.sum, rest), w.scale);
 }
 
 IrValue *math_rsqrt(Math *m, IrValue *x) {

@@ -1,4 +1,4 @@
-// log, log2, and the parts of a float that pow uses as well.
+// log, log1p, log2, log10, and the parts of a float that pow uses as well.
 #include <math.h>
 
 #include "passes/math/math.h"
@@ -64,6 +64,33 @@ IrValue *math_log(Math *m, IrValue *x) {
     IrValue *rest = beyond_first(m, parts.rest, math_mul(m, parts.exponent, low));
     IrValue *sum = math_add(m, parts.rest, rest);
     return special_cases(m, x, math_fma(m, parts.exponent, high, sum));
+}
+
+// log(u (1 + c / u)) for u = 1 + x rounded and its error c: log(u) + c / u. Where x is small,
+// log(u) is as small, so that its error is, too.
+IrValue *math_log1p(Math *m, IrValue *x) {
+    IrValue *one = math_const(m, 1), *u = math_add(m, x, one), *part = math_sub(m, u, x);
+    IrValue *error = math_add(m, math_sub(m, x, math_sub(m, u, part)), math_sub(m, one, part));
+    MathParts parts = math_split(m, u);
+    IrValue *high = math_const(m, m->wide ? 0x1.62e42fefa39efp-1 : 0x1.62e430p-1);
+    IrValue *low = math_const(m, m->wide ? 0x1.abc9e3b39803fp-56 : -0x1.05c610p-29);
+    IrValue *more = math_fma(m, parts.exponent, low, math_div(m, error, u));
+    IrValue *sum = math_add(m, parts.rest, beyond_first(m, parts.rest, more));
+    IrValue *y = special_cases(m, u, math_fma(m, parts.exponent, high, sum));
+    return math_with_sign(m, math_abs(m, y), x);  // -0 stays
+}
+
+// n scale + log(1 + f) log10(e), each constant in two parts.
+IrValue *math_log10(Math *m, IrValue *x) {
+    MathParts parts = math_split(m, x);
+    IrValue *e_high = math_const(m, m->wide ? 0x1.bcb7b1526e50ep-2 : 0x1.bcb7b20p-2);
+    IrValue *e_low = math_const(m, m->wide ? 0x1.95355baaafad3p-57 : -0x1.5b235e0p-27);
+    IrValue *two_high = math_const(m, m->wide ? 0x1.34413509f79ffp-2 : 0x1.3441360p-2);
+    IrValue *two_low = math_const(m, m->wide ? -0x1.9dc1da994fd21p-59 : -0x1.ec10c00p-27);
+    IrValue *f = parts.rest, *g = beyond_first(m, f, NULL);
+    IrValue *low = math_fma(m, parts.exponent, two_low, math_mul(m, f, e_low));
+    IrValue *y = math_fma(m, f, e_high, math_fma(m, g, e_high, low));
+    return special_cases(m, x, math_fma(m, parts.exponent, two_high, y));
 }
 
 IrValue *math_log2(Math *m, IrValue *x) {

@@ -43,6 +43,17 @@ IrValue *math_sin(Math *m, IrValue *x);
 IrValue *math_cos(Math *m, IrValue *x);
 IrValue *math_tan(Math *m, IrValue *x);
 IrValue *math_pow(Math *m, IrValue *x, IrValue *y);
+IrValue *math_expm1(Math *m, IrValue *x);
+IrValue *math_log1p(Math *m, IrValue *x);
+IrValue *math_log10(Math *m, IrValue *x);
+IrValue *math_sinh(Math *m, IrValue *x);
+IrValue *math_cosh(Math *m, IrValue *x);
+IrValue *math_atan(Math *m, IrValue *x);
+IrValue *math_atan2(Math *m, IrValue *y, IrValue *x);
+IrValue *math_asin(Math *m, IrValue *x);
+IrValue *math_acos(Math *m, IrValue *x);
+IrValue *math_cbrt(Math *m, IrValue *x);
+IrValue *math_erfc(Math *m, IrValue *x);
 // Takes every float type.
 IrValue *math_copysign(IrBuilder *b, IrValue *x, IrValue *y);
 // Philox 4x32-10: four u32 values of offset's shape.
@@ -59,6 +70,15 @@ typedef struct MathExpm1 {
     IrValue *part;
 } MathExpm1;
 MathExpm1 math_expm1_parts(Math *m, IrValue *x);
+// exp(x + low) = 2^n (1 + part) (1 + lost), for a low that is small and an x whose 2^n is at least
+// the square of the least power of the type.
+typedef struct MathExp {
+    IrValue *rounded;  // magic + n
+    IrValue *part, *lost;
+} MathExp;
+MathExp math_exp_parts(Math *m, IrValue *x, IrValue *low);
+// p * 2^n, also where the result is subnormal.
+IrValue *math_exp_scale(Math *m, IrValue *p, const MathExp *by);
 // x = mantissa * 2^exponent for positive finite x, the mantissa within [sqrt(1/2), sqrt(2)).
 typedef struct MathParts {
     IrValue *rest;      // mantissa - 1

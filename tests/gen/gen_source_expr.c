@@ -415,9 +415,10 @@ static void of_bits(Src *s, const SrcType *t, int depth) {
 }
 
 static void of_number(Src *s, const SrcType *t, int depth) {
-    static const char *const floats[] = {"exp",  "exp2",  "log",   "log2", "sin",
-                                         "cos",  "tan",   "tanh",  "erf",  "sigmoid",
-                                         "sqrt", "rsqrt", "floor", "ceil", "round"};
+    static const char *const floats[] = {
+        "exp",     "exp2", "log",   "log2",  "sin",  "cos",   "tan",   "tanh",  "erf",
+        "sigmoid", "sqrt", "rsqrt", "floor", "ceil", "round", "log1p", "expm1", "log10",
+        "sinh",    "cosh", "atan",  "asin",  "acos", "cbrt",  "erfc"};
     bool is_float = dtype_is(t->elem, DTYPE_CLASS_ANYFLOAT);
     switch (roll(s, 8)) {
     case 0: call(s, "abs", t, 1, depth); return;
@@ -427,14 +428,14 @@ static void of_number(Src *s, const SrcType *t, int depth) {
     case 4: call(s, "-", t, 1, depth); return;
     case 5:
         if (is_float && roll(s, 3) == 0)
-            call(s, "copysign", t, 2, depth);
+            call(s, roll(s, 2) ? "copysign" : "atan2", t, 2, depth);
         else if (is_float)
             call(s, "fma", t, 3, depth);
         else
             of_bits(s, t, depth);
         return;
     default:
-        if (is_float) call(s, floats[roll(s, 15)], t, 1, depth);
+        if (is_float) call(s, floats[roll(s, 25)], t, 1, depth);
         if (is_float) return;
         SAY("(");
         source_expr(s, t, depth - 1);

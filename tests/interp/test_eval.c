@@ -414,13 +414,25 @@ static long double reference_function(IrOpcode code, long double x) {
     case IR_TAN: return tanl(x);
     case IR_TANH: return tanhl(x);
     case IR_ERF: return erfl(x);
+    case IR_LOG1P: return log1pl(x);
+    case IR_EXPM1: return expm1l(x);
+    case IR_LOG10: return log10l(x);
+    case IR_SINH: return sinhl(x);
+    case IR_COSH: return coshl(x);
+    case IR_ATAN: return atanl(x);
+    case IR_ASIN: return asinl(x);
+    case IR_ACOS: return acosl(x);
+    case IR_CBRT: return cbrtl(x);
+    case IR_ERFC: return erfcl(x);
     case IR_SIGMOID: return x < 0 ? expl(x) / (1 + expl(x)) : 1 / (1 + expl(-x));
     default: return NAN;
     }
 }
 
-static const IrOpcode functions[] = {IR_RSQRT, IR_EXP, IR_EXP2, IR_LOG, IR_LOG2,   IR_SIN,
-                                     IR_COS,   IR_TAN, IR_TANH, IR_ERF, IR_SIGMOID};
+static const IrOpcode functions[] = {IR_RSQRT, IR_EXP,   IR_EXP2, IR_LOG,  IR_LOG2,    IR_SIN,
+                                     IR_COS,   IR_TAN,   IR_TANH, IR_ERF,  IR_SIGMOID, IR_LOG1P,
+                                     IR_EXPM1, IR_LOG10, IR_SINH, IR_COSH, IR_ATAN,    IR_ASIN,
+                                     IR_ACOS,  IR_CBRT,  IR_ERFC};
 
 static long double ulp_of(Dtype t, long double w) {
     const DtypeFloat *f = dtype_float(t);
@@ -478,11 +490,14 @@ static void functions_exact_where_they_can_be(void **state) {
     static const struct {
         IrOpcode code;
         double x, want;
-    } cases[] = {{IR_EXP, 0, 1},       {IR_EXP2, 10, 1024},   {IR_EXP2, -3, 0.125},
-                 {IR_LOG, 1, 0},       {IR_LOG2, 1024, 10},   {IR_SIN, 0, 0},
-                 {IR_COS, 0, 1},       {IR_TANH, 0, 0},       {IR_ERF, 0, 0},
-                 {IR_SIGMOID, 0, 0.5}, {IR_RSQRT, 4, 0.5},    {IR_RSQRT, 0.25, 2},
-                 {IR_TANH, 1e4, 1},    {IR_SIGMOID, -1e4, 0}, {IR_EXP, -1e5, 0}};
+    } cases[] = {
+        {IR_EXP, 0, 1},      {IR_EXP2, 10, 1024},   {IR_EXP2, -3, 0.125}, {IR_LOG, 1, 0},
+        {IR_LOG2, 1024, 10}, {IR_SIN, 0, 0},        {IR_COS, 0, 1},       {IR_TANH, 0, 0},
+        {IR_ERF, 0, 0},      {IR_SIGMOID, 0, 0.5},  {IR_RSQRT, 4, 0.5},   {IR_RSQRT, 0.25, 2},
+        {IR_LOG1P, 0, 0},    {IR_EXPM1, 0, 0},      {IR_EXPM1, -1e4, -1}, {IR_LOG10, 1000, 3},
+        {IR_SINH, 0, 0},     {IR_COSH, 0, 1},       {IR_ATAN, 0, 0},      {IR_ASIN, 0, 0},
+        {IR_ACOS, 1, 0},     {IR_CBRT, -27, -3},    {IR_ERFC, 0, 1},      {IR_ERFC, -100, 2},
+        {IR_TANH, 1e4, 1},   {IR_SIGMOID, -1e4, 0}, {IR_EXP, -1e5, 0}};
     for (size_t d = 0; d < 4; d++)
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             uint64_t in[3] = {dtype_from_double(floats[d], cases[i].x, false), 0, 0};
@@ -494,7 +509,7 @@ static void functions_exact_where_they_can_be(void **state) {
     assert_int_equal(evaluate(IR_POW, DTYPE_F64, squares), dtype_from_double(DTYPE_F64, 9, false));
 }
 
-static void pow_within_two_ulp(void **state) {
+static void pow_and_atan2_within_two_ulp(void **state) {
     (void)state;
     for (size_t d = 0; d < FLOATS; d++) {
         uint64_t values[VALUES];
@@ -502,8 +517,10 @@ static void pow_within_two_ulp(void **state) {
         for (size_t i = 0; i < VALUES; i++)
             for (size_t j = 0; j < VALUES; j++) {
                 uint64_t in[2] = {values[i], values[j]};
-                check_near(floats[d], IR_POW, in[0], evaluate(IR_POW, floats[d], in),
-                           powl(value_of(floats[d], in[0]), value_of(floats[d], in[1])));
+                long double a = value_of(floats[d], in[0]), b = value_of(floats[d], in[1]);
+                check_near(floats[d], IR_POW, in[0], evaluate(IR_POW, floats[d], in), powl(a, b));
+                check_near(floats[d], IR_ATAN2, in[0], evaluate(IR_ATAN2, floats[d], in),
+                           atan2l(a, b));
             }
     }
 }
@@ -521,7 +538,7 @@ int main(void) {
         cmocka_unit_test(fma_rounds_once),
         cmocka_unit_test(functions_within_two_ulp),
         cmocka_unit_test(functions_exact_where_they_can_be),
-        cmocka_unit_test(pow_within_two_ulp),
+        cmocka_unit_test(pow_and_atan2_within_two_ulp),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,9 +10,12 @@ static long double rsqrt_(long double x) { return 1 / sqrtl(x); }
 static long double sigmoid(long double x) { return 1 / (1 + expl(-x)); }
 
 static const Function functions[IR_OPCODES] = {
-    [IR_RSQRT] = rsqrt_, [IR_EXP] = expl, [IR_EXP2] = exp2l,      [IR_LOG] = logl,
-    [IR_LOG2] = log2l,   [IR_SIN] = sinl, [IR_COS] = cosl,        [IR_TAN] = tanl,
-    [IR_TANH] = tanhl,   [IR_ERF] = erfl, [IR_SIGMOID] = sigmoid,
+    [IR_RSQRT] = rsqrt_, [IR_EXP] = expl,     [IR_EXP2] = exp2l,      [IR_LOG] = logl,
+    [IR_LOG2] = log2l,   [IR_SIN] = sinl,     [IR_COS] = cosl,        [IR_TAN] = tanl,
+    [IR_TANH] = tanhl,   [IR_ERF] = erfl,     [IR_SIGMOID] = sigmoid, [IR_LOG1P] = log1pl,
+    [IR_EXPM1] = expm1l, [IR_LOG10] = log10l, [IR_SINH] = sinhl,      [IR_COSH] = coshl,
+    [IR_ATAN] = atanl,   [IR_ASIN] = asinl,   [IR_ACOS] = acosl,      [IR_CBRT] = cbrtl,
+    [IR_ERFC] = erfcl,
 };
 
 static Answer math_answer(Dtype t, long double exact) {
@@ -41,17 +44,17 @@ static bool math_one(Case *c) {
     return true;
 }
 
-static bool math_pow(Case *c) {
+static bool math_two(Case *c) {
     Dtype t = c->in[0].elem;
     if (!type_is_float(t)) return false;
     for (uint32_t i = 0; i < c->out[0].count; i++) {
         long double a = element_value(t, c->in[0].bits[i]), b = element_value(t, c->in[1].bits[i]);
-        c->want[0][i] = math_answer(t, powl(a, b));
+        c->want[0][i] = math_answer(t, c->code == IR_POW ? powl(a, b) : atan2l(a, b));
     }
     return true;
 }
 
 Reference reference_math_of(IrOpcode code) {
     if (functions[code]) return math_one;
-    return code == IR_POW ? math_pow : NULL;
+    return code == IR_POW || code == IR_ATAN2 ? math_two : NULL;
 }

@@ -37,6 +37,9 @@ typedef struct Function {
     long double (*wide)(long double);
     double (*narrow)(double);
     double low, high;  // the range of half of the samples
+    // Functions of two operands have these instead:
+    long double (*wide_two)(long double, long double);
+    double (*narrow_two)(double, double);
 } Function;
 
 static long double rsqrtl(long double x) { return 1 / sqrtl(x); }
@@ -46,20 +49,20 @@ static long double sigmoidl(long double x) {
 }
 static double sigmoid(double x) { return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x)); }
 
+#define ONE(name, low, high) \
+    { #name, name##l, name, low, high, NULL, NULL }
 static const Function functions[] = {
-    {"exp", expl, exp, -110, 90},
-    {"exp2", exp2l, exp2, -152, 129},
-    {"sigmoid", sigmoidl, sigmoid, -110, 40},
-    {"tanh", tanhl, tanh, -12, 12},
-    {"erf", erfl, erf, -6.5, 6.5},
-    {"rsqrt", rsqrtl, rsqrt, 0, 100},
-    {"log", logl, log, 0, 4},
-    {"log2", log2l, log2, 0, 4},
-    {"sin", sinl, sin, -30, 30},
-    {"cos", cosl, cos, -30, 30},
-    {"tan", tanl, tan, -30, 30},
+    ONE(exp, -110, 90),  ONE(exp2, -152, 129), ONE(sigmoid, -110, 40), ONE(tanh, -12, 12),
+    ONE(erf, -6.5, 6.5), ONE(rsqrt, 0, 100),   ONE(expm1, -110, 90),   ONE(sinh, -110, 90),
+    ONE(cosh, -110, 90), ONE(cbrt, -100, 100), ONE(erfc, -6, 27.5),    ONE(atan, -8, 8),
+    ONE(asin, -1, 1),    ONE(acos, -1, 1),     ONE(log1p, -1, 4),      ONE(log10, 0, 4),
+    ONE(log, 0, 4),      ONE(log2, 0, 4),      ONE(sin, -30, 30),      ONE(cos, -30, 30),
+    ONE(tan, -30, 30),
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
+#undef ONE
+static const Function power = {"pow", .wide_two = powl, .narrow_two = pow};
+static const Function angle = {"atan2", .wide_two = atan2l, .narrow_two = atan2};
 
 // ---- the exact value ----------------------------------------------------------------------------
 
@@ -86,6 +89,17 @@ static long double exact_value(const char *name, double a, double b) {
     if (!strcmp(name, "sin")) mpfr_sin(r, x, MPFR_RNDN);
     if (!strcmp(name, "cos")) mpfr_cos(r, x, MPFR_RNDN);
     if (!strcmp(name, "tan")) mpfr_tan(r, x, MPFR_RNDN);
+    if (!strcmp(name, "expm1")) mpfr_expm1(r, x, MPFR_RNDN);
+    if (!strcmp(name, "sinh")) mpfr_sinh(r, x, MPFR_RNDN);
+    if (!strcmp(name, "cosh")) mpfr_cosh(r, x, MPFR_RNDN);
+    if (!strcmp(name, "cbrt")) mpfr_cbrt(r, x, MPFR_RNDN);
+    if (!strcmp(name, "erfc")) mpfr_erfc(r, x, MPFR_RNDN);
+    if (!strcmp(name, "atan")) mpfr_atan(r, x, MPFR_RNDN);
+    if (!strcmp(name, "asin")) mpfr_asin(r, x, MPFR_RNDN);
+    if (!strcmp(name, "acos")) mpfr_acos(r, x, MPFR_RNDN);
+    if (!strcmp(name, "log1p")) mpfr_log1p(r, x, MPFR_RNDN);
+    if (!strcmp(name, "log10")) mpfr_log10(r, x, MPFR_RNDN);
+    if (!strcmp(name, "atan2")) mpfr_atan2(r, x, y, MPFR_RNDN);
     if (!strcmp(name, "pow")) mpfr_pow(r, x, y, MPFR_RNDN);
     long double value = mpfr_get_ld(r, MPFR_RNDN);
     if (!strcmp(name, "rsqrt") && a == 0) value = 1 / (long double)a;  // MPFR's has no sign
@@ -95,7 +109,8 @@ static long double exact_value(const char *name, double a, double b) {
 #endif
 
 static long double rough_value(const Function *f, Dtype t, double a, double b) {
-    if (!f) return t == DTYPE_F64 ? powl((long double)a, (long double)b) : (long double)pow(a, b);
+    if (f->wide_two && t == DTYPE_F64) return f->wide_two((long double)a, (long double)b);
+    if (f->wide_two) return (long double)f->narrow_two(a, b);
     return t == DTYPE_F64 ? f->wide((long double)a) : (long double)f->narrow(a);
 }
 
@@ -137,7 +152,7 @@ static void judge(const Function *f, Dtype t, double a, double b, double got, ui
 #ifdef TEST_HAS_MPFR
     bool narrow = t != DTYPE_F64 && t != DTYPE_F32;
     if (number % SPARSE == 0 || (narrow ? error > 0.5 : !(error <= 1)))
-        error = distance(t, got, exact_value(f ? f->name : "pow", a, b));
+        error = distance(t, got, exact_value(f->name, a, b));
 #endif
     if (error > worst->error) *worst = (Worst){error, a, b, got};
 }
@@ -163,8 +178,8 @@ static Worst run_batch(const Function *f, Dtype t, Batch *b) {
     Worst worst = {-1, 0, 0, 0};
     Arena *arena = arena_create();
     line = strbuf(arena);
-    strbuf_printf(&line, f ? "%%9 = %s %%3 : %s[%d]" : "%%9 = %s %%3, %%4 : %s[%d]",
-                  f ? f->name : "pow", dtype_name(t), OP_LANES);
+    strbuf_printf(&line, "%%9 = %s %%3%s : %s[%d]", f->name, f->wide_two ? ", %4" : "",
+                  dtype_name(t), OP_LANES);
     OpKernel k = op_kernel(line.text, t, t, "expand_math,simplify,cse,dce", NULL);
     op_kernel_run(&k, b->count, b->x, b->y, NULL, b->r);
     for (size_t i = 0; i < b->count; i++)
@@ -394,6 +409,31 @@ static const double specials[] = {
     1e22,
     1e300,
     1e38,
+    // The ends of expm1, sinh and cosh, erfc, asin and acos, and where their parts meet.
+    0x1.65a9f8p6,
+    0x1.65a9fap6,
+    -0x1.65a9fap6,
+    710.4758600739439,
+    710.475860073944,
+    64,
+    0x1.000002p6,
+    80,
+    512,
+    700,
+    -20,
+    -40,
+    10.0546875,
+    10.06,
+    10.25,
+    26.543,
+    27.2263,
+    27.5,
+    -0x1.fffffep-1,
+    -0x1.fffffffffffffp-1,
+    0x1p-60,
+    -0x1p-600,
+    0x1.000002p-1,
+    0x1.fffffep-2,
 };
 enum { SPECIALS = sizeof specials / sizeof *specials };
 
@@ -466,14 +506,38 @@ static void pow_samples(void **state) {
             dtype_store(t, b.x, k, dtype_from_double(t, x, false));
             dtype_store(t, b.y, k, dtype_from_double(t, y, false));
         }
-        Worst worst = run_batch(NULL, t, &b);
+        Worst worst = run_batch(&power, t, &b);
         check_worst("pow", t, &worst, &failures);
         batch_free(&b);
     }
     assert_int_equal(failures, 0);
 }
 
-static void pow_specials(void **state) {
+// Points of every size and direction: y of any size, x such that the angle is anywhere.
+static void atan2_samples(void **state) {
+    (void)state;
+    int failures = 0;
+    static const Dtype types[] = {DTYPE_F32, DTYPE_F64, DTYPE_F16, DTYPE_BF16};
+    for (int n = 0; n < 4; n++) {
+        Dtype t = types[n];
+        Batch b = batch(t, SAMPLES_F64);
+        Dice dice = dice_roll(6 + slice_begin(SLICES, 1000));
+        for (size_t k = 0; k < b.count; k++) {
+            uint64_t bits = dice_next(&dice) >> (64 - dtype_bits(t));
+            double y = k % 2 ? between(&dice, -4, 4) : dtype_to_double(t, bits);
+            double x =
+                y * between(&dice, -3, 3) * (k % 4 < 2 ? ldexp(1, (int)(k / 4 % 64) - 32) : 1);
+            dtype_store(t, b.x, k, dtype_from_double(t, y, false));
+            dtype_store(t, b.y, k, dtype_from_double(t, x, false));
+        }
+        Worst worst = run_batch(&angle, t, &b);
+        check_worst("atan2", t, &worst, &failures);
+        batch_free(&b);
+    }
+    assert_int_equal(failures, 0);
+}
+
+static void two_specials(void **state) {
     (void)state;
     int failures = 0;
     static const Dtype types[] = {DTYPE_F32, DTYPE_F64};
@@ -484,8 +548,10 @@ static void pow_specials(void **state) {
             dtype_store(t, b.x, k, dtype_from_double(t, specials[k / SPECIALS % SPECIALS], false));
             dtype_store(t, b.y, k, dtype_from_double(t, specials[k % SPECIALS], false));
         }
-        Worst worst = run_batch(NULL, t, &b);
+        Worst worst = run_batch(&power, t, &b);
         check_worst("pow", t, &worst, &failures);
+        worst = run_batch(&angle, t, &b);
+        check_worst("atan2", t, &worst, &failures);
         batch_free(&b);
     }
     assert_int_equal(failures, 0);
@@ -571,9 +637,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(special_values),     cmocka_unit_test(beside_quarter_turns),
         cmocka_unit_test(samples_f32),        cmocka_unit_test(samples_f64),
-        cmocka_unit_test(every_narrow_value), cmocka_unit_test(pow_specials),
-        cmocka_unit_test(pow_samples),        cmocka_unit_test(random_bits),
-        cmocka_unit_test(approximate_waves),
+        cmocka_unit_test(every_narrow_value), cmocka_unit_test(two_specials),
+        cmocka_unit_test(pow_samples),        cmocka_unit_test(atan2_samples),
+        cmocka_unit_test(random_bits),        cmocka_unit_test(approximate_waves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
