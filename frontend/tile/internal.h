@@ -54,7 +54,7 @@ bool tile_tune_target_known(Str name);
 // builtin.def: BUILTIN(enum, text): the built-in functions.
 typedef enum TileBuiltin {
 #define BUILTIN(name, text) TILE_##name,
-#include "frontend/tile/builtin.def"
+#include "frontend/tile/builtin/builtin.def"
 #undef BUILTIN
     TILE_BUILTINS
 } TileBuiltin;

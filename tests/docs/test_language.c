@@ -252,7 +252,7 @@ static unsigned missing_rows(const Page *page, const char *const *names, size_t 
 static void test_builtins(void **state) {
     static const char *const names[] = {
 #define BUILTIN(name, text) #text,
-#include "frontend/tile/builtin.def"
+#include "frontend/tile/builtin/builtin.def"
 #undef BUILTIN
     };
     assert_int_equal(missing_rows(*state, names, sizeof names / sizeof *names, "("), 0);

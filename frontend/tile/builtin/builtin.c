@@ -3,7 +3,7 @@
 
 static const char *const builtin_names[TILE_BUILTINS] = {
 #define BUILTIN(name, text) #text,
-#include "frontend/tile/builtin.def"
+#include "frontend/tile/builtin/builtin.def"
 #undef BUILTIN
 };
 
