@@ -142,6 +142,10 @@ static void print_end(const TuneSearch *s, const TuneCandidate *best) {
             "more time\n",
             s->rounds, s->seconds, equal, equal == 1 ? "" : "s");
         return;
+    case TUNE_ROUNDS_OVER:
+        printf("it is not sure: after %u rounds, %.1f s, %zu other%s may be as fast\n", s->rounds,
+               s->seconds, equal, equal == 1 ? "" : "s");
+        return;
     case TUNE_INTERRUPTED:
         printf("it is the best so far: interrupted after %u rounds, %.1f s\n", s->rounds,
                s->seconds);

@@ -33,6 +33,7 @@ const char *tune_end_name(TuneEnd end) {
     case TUNE_SEPARATED: return "separated";
     case TUNE_EQUAL: return "equal";
     case TUNE_TIME_OVER: return "budget";
+    case TUNE_ROUNDS_OVER: return "rounds";
     case TUNE_INTERRUPTED: return "interrupted";
     case TUNE_COUNTED: break;
     }
@@ -356,7 +357,7 @@ static TuneCandidate *play(TuneSearch *s, uint64_t begin) {
         if (!best->active) best = first_active(s);  // it failed
         if (best) best = fastest(s, best);
         if (best && judge(s, best, begin)) return best;
-        s->end = TUNE_TIME_OVER;
+        s->end = s->rounds == ROUNDS_MAX ? TUNE_ROUNDS_OVER : TUNE_TIME_OVER;
     }
     return best && best->rounds ? best : NULL;
 }

@@ -44,7 +44,8 @@ typedef struct TuneCandidate {
 typedef enum TuneEnd {
     TUNE_SEPARATED,    // the fastest is faster for sure
     TUNE_EQUAL,        // others are equal within TUNE_SAME
-    TUNE_TIME_OVER,    // the budget, or the number of rounds
+    TUNE_TIME_OVER,    // the budget
+    TUNE_ROUNDS_OVER,  // the most rounds: no more would tell
     TUNE_INTERRUPTED,  // Ctrl-C
     TUNE_COUNTED       // on a simulated device: no time was measured
 } TuneEnd;
