@@ -140,6 +140,13 @@ static LLVMValueRef amdgpu_swap(Gen *g, LLVMValueRef p, LLVMValueRef expected, L
     return swap_word(g, p, expected, x, scope);
 }
 
+// gfx940 and gfx12 have bits for the scope. Elsewhere the store is like any other, and an exchange
+// without a result takes its place.
+static bool marks_stores(Gen *g) {
+    const Chip *chip = gpu_gen(g)->machine.chip;
+    return chip->generation >= 12 || (chip->generation == 9 && chip->number >= 0x940);
+}
+
 const GenTarget amdgpu_gen_target = {.global_space = SPACE_GLOBAL,
                                      .swap = amdgpu_swap,
                                      .lanes_apart = true,
@@ -152,4 +159,5 @@ const GenTarget amdgpu_gen_target = {.global_space = SPACE_GLOBAL,
                                      .remainder = gen_remainder,
                                      .scopes = scopes,
                                      .plain_scopes = scopes,
+                                     .marks_stores = marks_stores,
                                      .fence = amdgpu_fence};

@@ -149,7 +149,9 @@ static LLVMValueRef one_lane(Gen *g, const Lane *lane) {
     if (lane->expected || lane->op->code == IR_THREAD_UPDATE) return swap_loop(g, lane);
     IrRmw rmw = (IrRmw)ir_attr_int(lane->op, IR_ATTR_RMW);
     bool xchg = rmw == IR_RMW_XCHG, loads = rmw == IR_RMW_LOAD;
-    if (loads || (xchg && !lane->op->results[0].uses)) return load_or_store(g, lane, loads);
+    bool marked = !g->target->marks_stores || g->target->marks_stores(g);
+    bool stores = xchg && !lane->op->results[0].uses && marked;
+    if (loads || stores) return load_or_store(g, lane, loads);
     LLVMValueRef sum = own_sum(g, lane);
     if (sum) return sum;
     // On NVIDIA's GPUs, LLVM gives every read-modify-write the scope of the device.

@@ -59,6 +59,9 @@ typedef struct GenTarget {
     const char *const *scopes;
     // The same of loads and stores.
     const char *const *plain_scopes;
+    // Does the instruction of a relaxed atomic store say that it is one? The simulator needs it.
+    // NULL: it does.
+    bool (*marks_stores)(Gen *g);
     // Called before a release, or after an acquire.
     void (*fence)(Gen *g, bool release, IrScope scope);
 } GenTarget;

@@ -33,7 +33,20 @@ static void cpu_op(Gen *g, const IrOp *op) {
     }
 }
 
+static bool has_streams(const IrBlock *block) {
+    for (const IrOp *op = block->first; op; op = op->next) {
+        if (op->code == IR_CPU_STORE && ir_attr_int(op, IR_ATTR_STREAM)) return true;
+        for (uint32_t r = 0; r < op->region_count; r++)
+            if (has_streams(op->regions[r])) return true;
+    }
+    return false;
+}
+
+// x86 orders all stores but non-temporal ones. A release must follow those as well.
 static void cpu_fence(Gen *g, bool release, IrScope scope) {
+    bool x86 = cpu_gen(g)->machine.cpu.level != CPU_AARCH64;
+    if (release && x86 && has_streams(ir_body(g->func)))
+        gen_intrinsic(g, "llvm.x86.sse.sfence", 0, NULL, 0, NULL);
     LLVMBuildFence(g->b, release ? LLVMAtomicOrderingRelease : LLVMAtomicOrderingAcquire,
                    scope == IR_SCOPE_PROGRAM, "");
 }

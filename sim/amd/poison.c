@@ -14,7 +14,8 @@ static uint64_t halves(uint64_t bits, uint32_t width) {
 // Rules that need only the operands' poison.
 static uint64_t by_rule(uint32_t rule, uint64_t any, uint32_t slot) {
     switch (rule) {
-    case AMD_UP: return spread_up(any);
+    case AMD_UP:
+    case AMD_COUNT: return spread_up(any);
     case AMD_HALVES: return halves(any, slot * 4);
     default: return any ? UINT64_MAX : 0;
     }
@@ -99,9 +100,11 @@ void amd_poison_lanes(const AmdInstr *i, const AmdLanes *x, uint64_t mask,
         memset(result->slots, 0, sizeof result->slots);
     for (uint32_t l = 0; l < x->count; l++) {
         uint64_t any = 0;
-        for (uint32_t n = 0; n < i->operands; n++)
-            if (poison[n] && !(data >> n & 1))
-                any |= slot_at(poison[n]->slots, slot_of(i, n), l) & seen(i, n);
+        for (uint32_t n = 0; n < i->operands; n++) {
+            if (!poison[n] || data >> n & 1) continue;
+            uint64_t bits = slot_at(poison[n]->slots, slot_of(i, n), l) & seen(i, n);
+            any |= rule == AMD_COUNT && n == 0 ? bits != 0 : bits;
+        }
         uint64_t bits = slot_at(result->slots, slot, l) | by_rule(rule, any, slot);
         slot_put(result->slots, slot, l, mask >> l & 1 ? bits : 0);
     }

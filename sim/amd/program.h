@@ -89,6 +89,7 @@ typedef enum AmdPoisonRule {
     AMD_BITS_ABC = 7,
     AMD_ALL,        // any operand bit affects the whole result
     AMD_UP,         // integer sums and products: from the lowest poisoned bit upward
+    AMD_COUNT,      // AMD_UP of operand b; any bit of operand a affects the whole result
     AMD_HALVES,     // each half on its own
     AMD_SHIFT,      // AMD_BITS_B; of operand a, only the low bits that give the shift amount matter
     AMD_SHIFT_A,    // the same, with operand a shifted by operand b
