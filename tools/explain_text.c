@@ -293,7 +293,7 @@ static void missed(const ExplainPage *p, bool all) {
     if (count) heading(p, "what was not done, and what to change, by estimated cost");
     for (size_t i = 0; i < shown; i++) group(p, &groups[i]);
     if (shown == count) return;
-    strbuf_printf(p->out, "%zu more that cost less, shown by --all:", count - shown);
+    strbuf_printf(p->out, "%zu more that cost less or as much, shown by --all:", count - shown);
     for (size_t i = shown; i < count; i++)
         strbuf_printf(p->out, "%s %s", i > shown ? "," : "", reason_info(groups[i].reason)->slug);
     strbuf_char(p->out, '\n');

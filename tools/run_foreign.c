@@ -291,7 +291,7 @@ void run_print_tally(Cli *cli, const SimTally *r) {
                 {"sectors", "  sectors", r->sectors},
                 {"leastSectors", "  the least possible", r->least_sectors},
                 {"wavefronts", "wavefronts of shared memory", r->wavefronts},
-                {"leastWavefronts", "  the least possible", r->least_wavefronts}};
+                {"leastWavefronts", "  without bank conflicts", r->least_wavefronts}};
     Json *j = &cli->json_out;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (cli->json)

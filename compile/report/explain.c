@@ -129,6 +129,20 @@ static uint32_t depth_of(const Explain *e, Span span) {
     return deepest;
 }
 
+// Numbers of some remarks say how much is lost: wavefronts or sectors in place of the ideal ones; a
+// small tile in memory stays in the first-level cache.
+static uint64_t magnitude(const Explain *e, const Remark *r) {
+    enum { MOST = 8, USUAL = 4 };
+    const int64_t *n = r->numbers.of;
+    int64_t times = n[1] > 0 ? 2 * n[0] / n[1] : USUAL;
+    switch (r->reason) {
+    case REASON_BANK_CONFLICTS:
+    case REASON_ACCESS_SCATTERED: return (uint64_t)(times < MOST ? times : MOST);
+    case REASON_TILE_IN_MEMORY: return n[0] < e->machine.l1_bytes / 4 ? 1 : USUAL;
+    default: return USUAL;
+    }
+}
+
 uint64_t explain_cost(const Explain *e, const Remark *r) {
     static const uint64_t costs[] = {[REASON_COST_NONE] = 0,
                                      [REASON_COST_LITTLE] = 1,
@@ -136,15 +150,24 @@ uint64_t explain_cost(const Explain *e, const Remark *r) {
                                      [REASON_COST_MUCH] = 16};
     enum { DEEPEST = 8 };
     uint32_t depth = depth_of(e, r->span);
-    return costs[reason_info(r->reason)->cost] << 2 * (depth < DEEPEST ? depth : DEEPEST);
+    return magnitude(e, r) * costs[reason_info(r->reason)->cost]
+           << 2 * (depth < DEEPEST ? depth : DEEPEST);
 }
 
 static bool is_loop(const IrOp *op) { return op->code == IR_FOR || op->code == IR_WHILE; }
 
+// Depths are those of the tile IR, where each loop is one of the source.
+static void find_depths(Survey *s, const IrBlock *block, uint32_t depth) {
+    for (const IrOp *op = block->first; op; op = op->next) {
+        uint32_t inside = depth + is_loop(op);
+        note_depth(s, op->span, inside);
+        for (uint32_t r = 0; r < op->region_count; r++) find_depths(s, op->regions[r], inside);
+    }
+}
+
 static void find_loops(Survey *s, const IrBlock *block, size_t at) {
     for (const IrOp *op = block->first; op; op = op->next) {
         size_t inside = at;
-        note_depth(s, op->span, s->e->loops.data[at].depth + is_loop(op));
         if (is_loop(op)) {
             ExplainLoop loop = {.span = op->span,
                                 .depth = s->e->loops.data[at].depth + 1,
@@ -281,6 +304,7 @@ bool explain(Unit *unit, const Compiled *compiled, CodeTarget target, uint32_t v
     o.passes = (PassOptions){
         .verify = true, .dump_all = true, .dump = after_pass, .user = &s, .remarks = e->remarks};
     Code code;
+    find_depths(&s, ir_body(compiled->func), 0);
     TRY(code_make(unit, compiled, &o, services, NULL, &code));
     e->notes = code.notes;
     e->code_bytes = gpu ? code.bytes.size : machine_code_bytes(code.bytes);

@@ -93,8 +93,9 @@ typedef struct Explain {
     VEC(ExplainLayout) layouts;  // GPUs: the layouts of the gpu level
 } Explain;
 
-// The cost of a remark, an order of magnitude: that of its reason, four times as much for each loop
-// around its place. A remark about the whole kernel counts as one of the innermost loop.
+// The cost of a remark, an order of magnitude: that of its reason, by its numbers, four times as
+// much for each loop around its place. A remark about the whole kernel counts as one of the
+// innermost loop.
 uint64_t explain_cost(const Explain *e, const Remark *r);
 // Returns false after reporting an error.
 bool explain(Unit *unit, const Compiled *compiled, CodeTarget target, uint32_t variant,
