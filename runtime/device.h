@@ -136,7 +136,7 @@ typedef struct RtDeviceApi {
     void (*stream_destroy)(tilec_device *device, void *stream);
     tilec_status (*stream_synchronize)(tilec_device *device, void *stream);
     tilec_status (*stream_wait)(tilec_device *device, void *stream, void *event);
-    // Is the stream captured into a graph, or can that not be known? NULL: never.
+    // Is the stream captured into a graph? NULL: never.
     bool (*captured)(tilec_device *device, void *stream);
     tilec_status (*event_create)(tilec_device *device, void **event);
     void (*event_destroy)(tilec_device *device, void *event);

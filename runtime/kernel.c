@@ -71,9 +71,9 @@ static tilec_status prepare_whole(const Call *call, const tilec_arg *args, Launc
                                   const RtLoaded **loaded) {
     tilec_kernel *kernel = call->kernel;
     size_t count = call->given.count;
-    bool own_grid = !call->override, settled = true;
+    bool own_grid = !call->override, settled = true, waits = call->what == CALL_PREPARE;
     tilec_status s = kernel->tune && own_grid
-                         ? kernel->tune(kernel, call->stream, args, count, &settled)
+                         ? kernel->tune(kernel, call->stream, args, count, waits, &settled)
                          : TILEC_OK;
     LaunchState before = launch_state(kernel);
     *loaded = kernel->loaded;

@@ -45,10 +45,10 @@ struct tilec_kernel {
     tilec_status (*resolve)(tilec_kernel *kernel, const tilec_arg *args, size_t count,
                             bool own_grid, const RtLoaded **loaded);
     // Called before `resolve` for launches with the kernel's own grid: measures which code is the
-    // best for the arguments. *settled becomes false if the next launch must ask again. NULL:
-    // nothing is measured.
+    // best for the arguments. `waits`: for other threads that measure. *settled becomes false if
+    // the next launch must ask again. NULL: nothing is measured.
     tilec_status (*tune)(tilec_kernel *kernel, tilec_stream *stream, const tilec_arg *args,
-                         size_t count, bool *settled);
+                         size_t count, bool waits, bool *settled);
     _Atomic(uint32_t) choices;  // how often the choice of `resolve` changed; older memos are void
     // Makes the module of a variant that has none yet; threads may call it at the same time. NULL:
     // all modules exist.

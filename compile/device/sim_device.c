@@ -1,8 +1,10 @@
 #include "compile/device/sim_device.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <threads.h>
 
 #include "base/os/os.h"
 #include "base/os/os_fork.h"
@@ -28,7 +30,9 @@ typedef struct Device {
     SimMemory *memory;
     GpuTarget target;
     uint64_t seed;
-    SimTally *tally;  // or NULL
+    // Counts launches of one thread; NULL: none. Launches of other threads go on meanwhile.
+    _Atomic(SimTally *) tally;
+    thrd_t tally_thread;
 } Device;
 
 struct RtModule {
@@ -410,7 +414,13 @@ static void add_counts(SimTally *t, const Counters *c) {
 
 void sim_device_tally(tilec_device *device, SimTally *tally) {
     Device *d = device->state;
-    d->tally = tally;
+    if (tally) d->tally_thread = thrd_current();
+    atomic_store(&d->tally, tally);
+}
+
+static SimTally *own_tally(const Device *d) {
+    SimTally *tally = atomic_load(&d->tally);
+    return tally && thrd_equal(d->tally_thread, thrd_current()) ? tally : NULL;
 }
 
 static DiagCode code_of(SimFindingKind kind) {
@@ -554,7 +564,8 @@ static SimResult run_kernel(Arena *arena, tilec_device *device, const RtLaunch *
     if (k->param_bytes > params_size(l) || (map_count(l) && !l->maps)) return r;
     uint32_t count = watchers(arena, findings, list);
     if (m->watcher) list[count++] = m->watcher;
-    if (d->tally) count_with(arena, &counters, list + count);
+    SimTally *tally = own_tally(d);
+    if (tally) count_with(arena, &counters, list + count);
     r = sim_run(
         &(SimLaunch){.kernel = k,
                      .memory = d->memory,
@@ -568,10 +579,10 @@ static SimResult run_kernel(Arena *arena, tilec_device *device, const RtLaunch *
                      .seed = d->seed,
                      .step_limit = m->step_limit,
                      .observers = list,
-                     .observer_count = count + (d->tally ? COUNTERS : 0),
+                     .observer_count = count + (tally ? COUNTERS : 0),
                      .print = print_text,
                      .user = device->context});
-    if (d->tally) add_counts(d->tally, &counters);
+    if (tally) add_counts(tally, &counters);
     return r;
 }
 

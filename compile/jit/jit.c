@@ -583,7 +583,7 @@ static tilec_status begin_kernel(tilec_kernel *k, const char *name, const tilec_
     jit->tune_key = tune_key(unit->arena, jit->kernel, jit->spec.target);
     jit->tune_names = tune_names(arena_printf(unit->arena, "%.*s", STR_ARG(jit->tune_key.target)),
                                  api->simulated);
-    k->by_shape = jit_is_tuned(k);
+    k->by_shape = jit_is_tuned(k) || jit->switches.tune_ms;
     if (jit->switches.tune_ms) k->tune = jit_tune;
     rt_keep_diags(context, unit->diags);
     return TILEC_OK;

@@ -57,8 +57,9 @@ static bool option(Unit *u, const FrontKernel *kernel, Str name, int64_t value, 
         switches->tune_ms = value;
         if (value >= 1 && value <= TUNE_MS_MAX) return true;
         diag_error(u->diags, kernel->span, DIAG_SPECIALIZE,
-                   "tune.ms must be 1 to %d milliseconds, found %lld", TUNE_MS_MAX,
-                   (long long)value);
+                   "the time of TILEC_TUNE (tune.ms) must be 1 to %d milliseconds, "
+                   "found %lld",
+                   TUNE_MS_MAX, (long long)value);
         return false;
     }
     diag_error(u->diags, kernel->span, DIAG_SPECIALIZE, "there is no option '%.*s'", STR_ARG(name));

@@ -99,7 +99,7 @@ static void add_row(const tilec_kernel *kernel, const TuneRow *from) {
                    .types = copied(c->tune_arena, from->types)};
     copy_settings(c->tune_arena, &from->shape, &row.shape);
     copy_settings(c->tune_arena, &from->consts, &row.consts);
-    tune_put(c->tune_arena, c->tuned, &row);
+    if (row.consts.count || !tune_find(c->tuned, &row)) tune_put(c->tune_arena, c->tuned, &row);
     os_mutex_unlock(c->rows);
 }
 
@@ -138,7 +138,6 @@ typedef struct Saved {
     uint64_t first;
     size_t size;
     void *copy;
-    uint32_t arg;
 } Saved;
 
 enum { SAID_MAX = 400 };
@@ -159,33 +158,53 @@ typedef struct Measure {
     bool started;         // from here on a failure is of measuring, not of the launch
     const char *refusal;  // why the launch cannot be measured
     char found[SAID_MAX], not_kept[SAID_MAX];  // to be logged
+    const MetaKernel *meta;                    // of the default
+    const LaunchInput *inputs;
+    bool written[LAUNCH_MAX_ARGS], read[LAUNCH_MAX_ARGS];  // by any candidate
     uint32_t saved_count;
     Saved saved[LAUNCH_MAX_ARGS];
-    bool dirty;  // does a launch read what it, or another one, writes?
 } Measure;
 
 static bool overlap(const LaunchInput *a, const LaunchInput *b) {
     return a->first < b->last && b->first < a->last;
 }
 
-// A pointer may read anything.
-static bool reads_what_it_writes(const MetaKernel *meta, const LaunchInput *inputs) {
+// Does a launch read what it, or another one, writes? A pointer may read anything.
+static bool reads_what_it_writes(const Measure *m) {
+    const MetaKernel *meta = m->meta;
     for (uint32_t w = 0; w < meta->arg_count; w++)
-        for (uint32_t r = 0; meta->args[w].written && r < meta->arg_count; r++)
-            if (meta->args[r].read &&
-                (r == w || meta->args[r].kind == META_POINTER || overlap(&inputs[w], &inputs[r])))
+        for (uint32_t r = 0; m->written[w] && r < meta->arg_count; r++)
+            if (m->read[r] && (r == w || meta->args[r].kind == META_POINTER ||
+                               overlap(&m->inputs[w], &m->inputs[r])))
                 return true;
     return false;
 }
 
-static void note_arrays(Measure *m, const MetaKernel *meta, const LaunchPlan *plan) {
+// Between the rows of some views is memory of others, which must not be written.
+static bool has_gaps(const tilec_view *v, const LaunchInput *in) {
+    uint64_t bits = dtype_bits((Dtype)v->dtype);
+    for (int32_t d = 0; d < v->rank; d++) bits *= (uint64_t)v->extent[d];
+    return (bits + 7) / 8 != in->last - in->first;
+}
+
+static void note_uses(Measure *m, const MetaKernel *meta) {
     for (uint32_t i = 0; i < meta->arg_count; i++) {
-        const LaunchInput *in = &plan->inputs[i];
-        if (!meta->args[i].written || in->first == in->last) continue;
-        m->saved[m->saved_count++] =
-            (Saved){.first = in->first, .size = (size_t)(in->last - in->first), .arg = i};
+        m->written[i] |= meta->args[i].written;
+        m->read[i] |= meta->args[i].read;
     }
-    m->dirty = reads_what_it_writes(meta, plan->inputs);
+}
+
+static const char *note_arrays(Measure *m) {
+    for (uint32_t i = 0; i < m->meta->arg_count; i++) {
+        const LaunchInput *in = &m->inputs[i];
+        if (!m->written[i] || in->first == in->last) continue;
+        if (has_gaps(&m->args[i].view, in))
+            return arena_printf(m->arena, "it writes '%.*s', between whose rows is other memory",
+                                STR_ARG(m->meta->args[i].name));
+        m->saved[m->saved_count++] =
+            (Saved){.first = in->first, .size = (size_t)(in->last - in->first)};
+    }
+    return NULL;
 }
 
 static tilec_status save(Measure *m) {
@@ -227,6 +246,31 @@ static tilec_status launch(void *measure, tilec_kernel *candidate) {
     return s ? s : tilec_stream_synchronize(m->stream);
 }
 
+// Candidates may have other effects than the default, since their consts are conditions.
+static const char *effect_of(Measure *m, tilec_kernel *candidate) {
+    const Jit *jit = candidate->source;
+    if (jit_lock(candidate)) return "it cannot be locked";
+    const IrFunc *f = jit_tile_ir(candidate, m->arena, &jit->spec);
+    os_mutex_unlock(jit->lock);
+    return f ? effect_in(ir_body(f)) : "it does not compile";
+}
+
+static tilec_status ready(void *measure) {
+    Measure *m = measure;
+    TuneSearch *s = &m->search;
+    for (size_t i = 0; i < s->count; i++) {
+        TuneCandidate *c = &s->candidates[i];
+        if (c->failure || c->left_out) continue;
+        c->failure = effect_of(m, c->kernel);
+        c->status = TILEC_UNSUPPORTED;
+        if (!c->failure && c->kernel->loaded) note_uses(m, c->kernel->loaded->meta);
+    }
+    m->refusal = note_arrays(m);
+    if (m->refusal) return TILEC_UNSUPPORTED;
+    if (reads_what_it_writes(m)) s->timed.before = restore;
+    return save(m);
+}
+
 static void find_space(Measure *m) {
     const Jit *jit = m->kernel->source;
     TuneSearch *s = &m->search;
@@ -237,7 +281,8 @@ static void find_space(Measure *m) {
                              .text = file->text,
                              .kernel = jit->kernel->name,
                              .given = tune_given(m->arena, jit->kernel, &m->spec)};
-    s->timed = (Timed){.user = m, .launch = launch, .before = m->dirty ? restore : NULL};
+    s->timed = (Timed){.user = m, .launch = launch};
+    s->ready = ready;
     s->budget = m->seconds;
     s->whole = true;
     if (!tune_space(s, jit->unit->file, jit->kernel, &m->spec))
@@ -274,7 +319,9 @@ static tilec_status plan(Measure *m) {
     m->refusal = refusal_of(m);
     m->forever = m->refusal != NULL;
     if (m->refusal) return TILEC_OK;
-    note_arrays(m, loaded->meta, &launch_of);
+    m->meta = loaded->meta;
+    m->inputs = launch_of.inputs;
+    note_uses(m, loaded->meta);
     find_space(m);
     return TILEC_OK;
 }
@@ -286,8 +333,25 @@ static void keep_in_file(Measure *m, const TuneRow *row) {
     TuneKept kept = tune_keep(m->arena, path, !named, row);
     if (kept.fault || kept.error)
         snprintf(m->not_kept, sizeof m->not_kept,
-                 "what was measured for %s is not kept in %.*s: %s", m->kernel->name, STR_ARG(path),
-                 kept.fault ? kept.fault : kept.error);
+                 "what was measured for %s is not kept in %.*s: %s; fix the file, or name another "
+                 "one in TILEC_TUNE_FILE",
+                 m->kernel->name, STR_ARG(path), kept.fault ? kept.fault : kept.error);
+}
+
+// Kernels of the same source on the device look for the row from now on.
+static void announce(const tilec_kernel *kernel) {
+    const TuneRow *key = &((const Jit *)kernel->source)->tune_key;
+    os_mutex_lock(kernel->context->lock);
+    for (RtOwned *o = kernel->device->kernels; o; o = o->next) {
+        tilec_kernel *k = (tilec_kernel *)o;
+        const Jit *jit = k->of_library ? NULL : k->source;
+        if (!jit || !str_equal(jit->tune_key.source, key->source) ||
+            !str_equal(jit->tune_key.kernel, key->kernel))
+            continue;
+        k->by_shape = true;
+        atomic_fetch_add(&k->choices, 1);
+    }
+    os_mutex_unlock(kernel->context->lock);
 }
 
 // The candidates are alive, so the code of the best one is found in memory.
@@ -295,11 +359,10 @@ static tilec_status take_row(Measure *m, const TuneRow *row) {
     tilec_kernel *k = m->kernel;
     Jit *jit = k->source;
     const RtLoaded *loaded;
+    add_row(k, row);
+    announce(k);
     tilec_status s = jit_lock(k);
     if (s) return s;
-    add_row(k, row);
-    k->by_shape = true;
-    atomic_fetch_add(&k->choices, 1);
     if (tune_apply(m->arena, jit->unit->names, jit->kernel, row, &m->spec))
         (void)jit_specialize(k, &m->spec, &loaded);  // without it the default runs
     os_mutex_unlock(jit->lock);
@@ -307,32 +370,83 @@ static tilec_status take_row(Measure *m, const TuneRow *row) {
     return TILEC_OK;
 }
 
-static void describe(Measure *m, const TuneCandidate *best) {
+// "matmul on cpu for T=f32 M=512 N=512: BM=64 is the best of 18 that were measured (separated, 2
+// s)"
+static void describe(Measure *m, const TuneCandidate *best, const char *outcome) {
     const TuneSearch *s = &m->search;
+    StrBuf text = strbuf(m->arena);
     char consts[200];
+    size_t failed = 0, measured = 0;
+    const TuneCandidate *first = NULL;
+    for (size_t i = 0; i < s->count; i++) {
+        const TuneCandidate *c = &s->candidates[i];
+        failed += c->failure != NULL;
+        measured += !c->failure && !c->left_out;
+        if (c->failure && !first) first = c;
+    }
+    strbuf_printf(&text, "%s on %s for %.*s", m->kernel->name, tilec_device_name(s->device),
+                  STR_ARG(m->key.types));
+    for (size_t i = 0; i < m->key.shape.count; i++)
+        strbuf_printf(&text, " %.*s=%lld", STR_ARG(m->key.shape.data[i].name),
+                      (long long)m->key.shape.data[i].value);
     tune_candidate_text(s, best, consts, sizeof consts);
-    snprintf(m->found, sizeof m->found, "%s: %s was measured to be best of %zu (%s, %.2g s)",
-             m->kernel->name, consts, s->count, tune_end_name(s->end), s->seconds);
+    strbuf_printf(&text, ": %s %s %zu that were measured (%s, %.2g s)", consts, outcome, measured,
+                  tune_end_name(s->end), s->seconds);
+    if (measured + failed < s->count)
+        strbuf_printf(&text, "; for %zu the time was over", s->count - measured - failed);
+    if (first) {
+        tune_candidate_text(s, first, consts, sizeof consts);
+        strbuf_printf(&text, "; %zu cannot be used, such as %s: %s", failed, consts,
+                      first->failure);
+    }
+    snprintf(m->found, sizeof m->found, "%s", text.text);
 }
 
-// A failed launch of one candidate is none of the search.
-static tilec_status search(Measure *m) {
-    const Jit *jit = m->kernel->source;
-    TuneRow row = m->key;
-    row.target = str(jit->tune_names.text[0]);
-    tilec_status s = save(m);
-    if (s) return s;
-    TuneCandidate *best = tune_search(&m->search);
-    s = restore(m);
-    if (s) return s;
-    if (best) tune_consts(m->arena, &m->search, best, &row);
-    s = take_row(m, &row);
-    if (!s && best) describe(m, best), keep_in_file(m, &row);
-    if (s || best) return s;
+// A result says something if several choices were measured, or all that there are.
+static bool is_telling(const TuneSearch *s) {
+    size_t measured = 0, left_out = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        const TuneCandidate *c = &s->candidates[i];
+        measured += !c->failure && !c->left_out;
+        left_out += c->left_out;
+    }
+    return measured > 1 || !left_out;
+}
+
+// Would it replace a row that has more consts, because the kernel's specialisation fixes some?
+static bool is_partial(const Measure *m, const TuneRow *row) {
+    TuneRow key = m->key, known;
+    return find_row(m->kernel, &key, &known) && known.consts.count > row->consts.count;
+}
+
+static tilec_status none_launched(const Measure *m) {
     const TuneCandidate *first = m->search.candidates;
     return rt_fail(m->kernel->context, first->status,
                    "%s: none of %zu candidates can be launched; the first one: %s", m->kernel->name,
                    m->search.count, first->failure);
+}
+
+// A failed launch of one candidate is none of the search. A row without consts, which is in memory
+// only, keeps later launches from measuring again.
+static tilec_status search(Measure *m) {
+    const Jit *jit = m->kernel->source;
+    TuneRow row = m->key;
+    row.target = str(jit->tune_names.text[0]);
+    TuneCandidate *best = tune_search(&m->search);
+    if (m->refusal) return take_row(m, &row);
+    tilec_status s = m->search.ready_status;
+    if (!s) s = restore(m);
+    if (s) return s;
+    bool telling = best && is_telling(&m->search);
+    if (telling) tune_consts(m->arena, &m->search, best, &row);
+    if (telling && is_partial(m, &row)) {
+        describe(m, best, "is not kept, since a result for more consts exists; it is the best of");
+        return TILEC_OK;
+    }
+    s = take_row(m, &row);
+    if (!s && best) describe(m, best, telling ? "is the best of" : "runs, the only one of");
+    if (!s && telling) keep_in_file(m, &row);
+    return s || best ? s : none_launched(m);
 }
 
 static bool is_captured(const Measure *m) {
@@ -444,13 +558,14 @@ static tilec_status run_default(const tilec_kernel *kernel, const Outcome *o, bo
 }
 
 tilec_status jit_tune(tilec_kernel *kernel, tilec_stream *stream, const tilec_arg *args,
-                      size_t count, bool *settled) {
+                      size_t count, bool waits, bool *settled) {
     const Compiler *c = compiler_of(kernel->context);
     const Jit *jit = kernel->source;
     bool due = false;
     tilec_status s = is_due(kernel, args, count, &due);
     if (s || !due) return s;
-    if (!os_mutex_try(c->measuring)) {
+    if (waits) os_mutex_lock(c->measuring);
+    if (!waits && !os_mutex_try(c->measuring)) {
         *settled = false;
         return TILEC_OK;
     }

@@ -8,8 +8,9 @@
 // Invariants: the arrays are after measuring as before it. One thread of a context measures at a
 // time; launches of others run the default meanwhile. No row: the default runs. A kernel whose
 // launches have effects that cannot be undone (it prints, writes through pointers, uses atomics of
-// the system's scope) is not measured, nor is one in a stream that is captured. A row without
-// consts means that no candidate could be launched; it is never written to the file.
+// the system's scope) is not measured, nor is one in a stream that is captured. Candidates are
+// asked for their effects one by one, since consts decide about them. A row without consts means
+// that there is no result; it is never written to the file, and replaces no other row.
 // Ownership: rows are the context's; all that is needed to measure is freed at the end.
 //
 //     if (jit_tune_row(kernel, args, count, &spec, &row)) …    // with the kernel's mutex
@@ -25,6 +26,6 @@ bool jit_tune_row(const tilec_kernel *kernel, const tilec_arg *args, size_t coun
                   const FrontSpec *spec, TuneRow *row);
 // For `tune` of a tilec_kernel (runtime/kernel.h).
 tilec_status jit_tune(tilec_kernel *kernel, tilec_stream *stream, const tilec_arg *args,
-                      size_t count, bool *settled);
+                      size_t count, bool waits, bool *settled);
 
 #endif

@@ -308,7 +308,7 @@ static void make_room(const TuneSearch *s, TuneCandidate *c) {
 
 // One sample of each candidate; false: stopped within the round, which does not count.
 static bool play_round(TuneSearch *s, uint64_t begin) {
-    bool few = s->rounds < ROUNDS_FAR;
+    bool few = !s->whole && s->rounds < ROUNDS_FAR;
     size_t offset = (size_t)(os_time_ns() % s->count), step = step_of(s->count, s->rounds);
     for (size_t k = 0; k < s->count; k++) {
         TuneCandidate *c = &s->candidates[(offset + k * step) % s->count];
@@ -409,6 +409,13 @@ static void fill_in(const TuneSearch *s, const TuneCandidate *best) {
     }
 }
 
+// A search that left candidates out is not sure, however far the others are apart.
+static void settle_end(TuneSearch *s) {
+    for (size_t i = 0; i < s->count; i++)
+        if (s->candidates[i].left_out && (s->end == TUNE_SEPARATED || s->end == TUNE_EQUAL))
+            s->end = TUNE_TIME_OVER;
+}
+
 // ---- Counting, on a simulated device ----
 
 // Rough weights: the parts of a launch that compete for a multiprocessor, in warps' issue slots. A
@@ -448,10 +455,13 @@ TuneCandidate *tune_search(TuneSearch *s) {
     s->lock = os_mutex_create_long();
     s->begin = os_time_ns();
     compile_all(s);
+    if (s->ready) s->ready_status = s->ready(s->timed.user);
     if (s->interrupts) os_interrupt_begin(&s->interrupt);
     uint64_t begin = s->whole ? s->begin : os_time_ns();
-    TuneCandidate *best;
-    if (s->device->api->simulated) {
+    TuneCandidate *best = NULL;
+    if (s->ready_status) {
+        s->end = TUNE_TIME_OVER;
+    } else if (s->device->api->simulated) {
         best = count_all(s, begin);
     } else {
         calibrate_all(s, begin);
@@ -460,6 +470,7 @@ TuneCandidate *tune_search(TuneSearch *s) {
             fill_in(s, best);
         else
             best = first_guess(s);
+        settle_end(s);
     }
     s->seconds = since(begin);
     if (s->interrupts) os_interrupt_end(&s->interrupt);

@@ -62,7 +62,11 @@ typedef struct TuneSearch {
     Arena *arena;
     tilec_device *device;
     TuneSource source;
-    Timed timed;      // launches a candidate
+    Timed timed;  // launches a candidate; its user is also that of `ready`
+    // Called when all candidates are compiled, before the first launch: may fail candidates, and
+    // change `before`. A failure of its own ends the search. NULL: nothing is to be done.
+    tilec_status (*ready)(void *user);
+    tilec_status ready_status;
     double budget;    // seconds for measuring
     bool whole;       // the budget is for compiling, too, which takes about half of it at most
     bool interrupts;  // Ctrl-C ends the search

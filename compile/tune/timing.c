@@ -46,14 +46,24 @@ tilec_status timing_launches(const Timed *t, tilec_kernel *kernel, unsigned coun
     return TILEC_OK;
 }
 
+// *whole: seconds of one launch and of what comes before it.
+static tilec_status calibrate_once(const Timed *t, tilec_kernel *kernel, unsigned count,
+                                   double *once, double *whole) {
+    uint64_t begin = os_time_ns();
+    tilec_status s = timing_launches(t, kernel, count, once);
+    *whole = seconds_since(begin) / count;
+    return s;
+}
+
 tilec_status timing_calibrate(const Timed *t, tilec_kernel *kernel, unsigned *repeats,
                               double *once) {
     // touches the memory and compiles what is missing
-    tilec_status s = timing_launches(t, kernel, 1, once);
+    double whole;
+    tilec_status s = calibrate_once(t, kernel, 1, once, &whole);
     // If the first launch takes longer than the whole budget, one launch is enough.
-    if (!s && *once < 1.0) s = timing_launches(t, kernel, 1, once);
-    if (!s && *once < SAMPLE_SECONDS / 20) s = timing_launches(t, kernel, 20, once);
-    double wanted = ceil(SAMPLE_SECONDS / (*once > 1e-9 ? *once : 1e-9));
+    if (!s && whole < 1.0) s = calibrate_once(t, kernel, 1, once, &whole);
+    if (!s && whole < SAMPLE_SECONDS / 20) s = calibrate_once(t, kernel, 20, once, &whole);
+    double wanted = ceil(SAMPLE_SECONDS / (whole > 1e-9 ? whole : 1e-9));
     *repeats = wanted > 1e6 ? 1000000 : (unsigned)wanted;
     return s;
 }

@@ -406,11 +406,11 @@ TILEC_API tilec_status tilec_launch_grid(tilec_kernel *kernel, tilec_stream *str
                                          const int64_t grid[3], const tilec_arg *args,
                                          size_t count);
 // Makes the same checks as tilec_launch and prepares everything that such a launch needs, but
-// launches nothing. A later launch with the same types, extents and strides, and the same overlaps
-// between arrays, then allocates, loads and waits for nothing, as long as at most 64 launches of
-// the device are pending. Other launches may choose another variant, which has to be compiled. Only
-// interp and sim, which are reference devices and not for production, allocate memory in each
-// launch.
+// launches nothing, except to measure (TILEC_TUNE); then the arrays are as before when it returns.
+// A later launch with the same types, extents and strides, and the same overlaps between arrays,
+// then allocates, loads and waits for nothing, as long as at most 64 launches of the device are
+// pending. Other launches may choose another variant, which has to be compiled. Only interp and
+// sim, which are reference devices and not for production, allocate memory in each launch.
 TILEC_API tilec_status tilec_kernel_prepare(tilec_kernel *kernel, tilec_stream *stream,
                                             const tilec_arg *args, size_t count);
 

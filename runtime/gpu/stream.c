@@ -125,10 +125,11 @@ bool gpu_stream_captured(tilec_device *device, void *stream) {
     GpuPlace place;
     GpuCaptureStatus status = 0;
     if (!d->driver.stream_is_capturing) return false;
-    if (d->side->enter(d, &place).code) return true;
+    enum { FIRST = 900, LAST = 907 };  // errors of captures, for both vendors
+    if (d->side->enter(d, &place).code) return false;
     GpuResult r = GPU_DO(d, stream_is_capturing, s->handle, &status);
     gpu_leave(d, place);
-    return r || status;
+    return r ? r >= FIRST && r <= LAST : status != 0;
 }
 
 // ---- Events: the driver's, as they are ----

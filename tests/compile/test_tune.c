@@ -158,7 +158,7 @@ static void tunes_ahead(void **state) {
         fine(w, tilec_launch(w->kernel, NULL, a.items, 3));
         assert_int_equal(steps_taken(w, N), 1);
         launches_were(w, N, 4);
-        assert_int_equal(times_logged(w, "SLOW=1 "), 1);
+        assert_int_equal(times_logged(w, "SLOW=1 is the best of 2 that were measured"), 1);
         Args other = args_of(w, 2 * N);  // another size, which runs the default
         fine(w, tilec_launch(w->kernel, NULL, other.items, 3));
         assert_int_equal(steps_taken(w, 2 * N), SLOW);
@@ -242,13 +242,13 @@ static void measures_at_the_first_launch(void **state) {
             assert_int_equal(steps_taken(w, N), 1);
             launches_were(w, N, launches);
         }
-        assert_int_equal(times_logged(w, "was measured"), 1);
+        assert_int_equal(times_logged(w, "is the best of"), 1);
         fill(w);
         Args a = args_of(w, 2 * N);
         fine(w, tilec_launch(w->kernel, NULL, a.items, 3));
         assert_int_equal(steps_taken(w, 2 * N), 1);
         launches_were(w, 2 * N, 1);
-        assert_int_equal(times_logged(w, "was measured"), 2);
+        assert_int_equal(times_logged(w, "is the best of"), 2);
         close_world(w);
         remove(table);
     }
@@ -260,10 +260,10 @@ static void measures_in_prepare(void **state) {
     World *w = open_world("interp", TILEC_SPEC(TILEC_TUNE(60)));
     Args a = args_of(w, N);
     fine(w, tilec_kernel_prepare(w->kernel, NULL, a.items, 3));
-    assert_int_equal(times_logged(w, "was measured"), 1);
+    assert_int_equal(times_logged(w, "is the best of"), 1);
     launches_were(w, N, 0);
     fine(w, tilec_launch(w->kernel, NULL, a.items, 3));
-    assert_int_equal(times_logged(w, "was measured"), 1);
+    assert_int_equal(times_logged(w, "is the best of"), 1);
     assert_int_equal(steps_taken(w, N), 1);
     close_world(w);
     remove(table);
@@ -283,8 +283,7 @@ static void leaves_own_grids_alone(void **state) {
 typedef struct Launcher {
     World *world;
     pthread_t thread;
-    float *x, *y;
-    int32_t *z;
+    tilec_buffer x, y, z;
     tilec_status status;
 } Launcher;
 
@@ -294,10 +293,10 @@ static void *launch_often(void *given) {
         tilec_stream *stream = NULL;
         l->status = tilec_stream_create(l->world->device, &stream);
         if (!l->status)
-            l->status = tilec_launch(
-                l->world->kernel, stream,
-                TILEC_ARGS(tilec_view1(TILEC_F32, l->x, N), tilec_view1(TILEC_F32, l->y, N),
-                           tilec_view1(TILEC_I32, l->z, N)));
+            l->status = tilec_launch(l->world->kernel, stream,
+                                     TILEC_ARGS(tilec_buffer_view1(TILEC_F32, l->x, N),
+                                                tilec_buffer_view1(TILEC_F32, l->y, N),
+                                                tilec_buffer_view1(TILEC_I32, l->z, N)));
         if (!l->status) l->status = tilec_stream_synchronize(stream);
         tilec_stream_destroy(stream);
     }
@@ -307,25 +306,30 @@ static void *launch_often(void *given) {
 // One thread measures; the others run the default meanwhile, and the best choice later.
 static void threads_wait_for_no_other(void **state) {
     enum { THREADS = 4 };
-    static float x[THREADS][N], y[THREADS][N];
-    static int32_t z[THREADS][N];
     (void)state;
-    for (int d = 0; d < 2; d++) {
+    for (int d = 0; d < NAMES; d++) {
         Launcher l[THREADS];
         if (!can_run(names[d])) continue;
         World *w = open_world(names[d], TILEC_SPEC(TILEC_TUNE(60)));
-        memset(y, 0, sizeof y);
         for (int t = 0; t < THREADS; t++) {
-            for (int i = 0; i < N; i++) x[t][i] = (float)i;
-            l[t] = (Launcher){.world = w, .x = x[t], .y = y[t], .z = z[t]};
-            assert_int_equal(pthread_create(&l[t].thread, NULL, launch_often, &l[t]), 0);
+            const float zero = 0;
+            l[t] = (Launcher){.world = w, .x = w->x};
+            fine(w, tilec_buffer_create(w->device, N * sizeof(float), &l[t].y));
+            fine(w, tilec_buffer_create(w->device, N * sizeof(int32_t), &l[t].z));
+            fine(w, tilec_buffer_fill(w->device, NULL, l[t].y, 0, &zero, sizeof zero,
+                                      N * sizeof zero));
         }
+        fine(w, tilec_device_synchronize(w->device));
+        for (int t = 0; t < THREADS; t++)
+            assert_int_equal(pthread_create(&l[t].thread, NULL, launch_often, &l[t]), 0);
         for (int t = 0; t < THREADS; t++) {
+            float y[N];
             pthread_join(l[t].thread, NULL);
             assert_int_equal(l[t].status, TILEC_OK);
-            for (int i = 0; i < N; i++) assert_true(y[t][i] == (float)(20 * i));
+            fine(w, tilec_buffer_read(w->device, NULL, l[t].y, 0, y, sizeof y));
+            for (int i = 0; i < N; i++) assert_true(y[i] == (float)(20 * i));
         }
-        assert_int_equal(times_logged(w, "was measured"), 1);
+        assert_int_equal(times_logged(w, "is the best of"), 1);
         Args a = args_of(w, N);
         fine(w, tilec_launch(w->kernel, NULL, a.items, 3));
         assert_int_equal(steps_taken(w, N), 1);
@@ -374,6 +378,118 @@ static void says_what_is_not_measured(void **state) {
     assert_false(os_path_exists(table));
 }
 
+// Consts are conditions: other choices may write, print or use what the default does not.
+static void choices_have_effects_of_their_own(void **state) {
+    static const char text[] =
+        "kernel k(f32 x[N], f32 y[N], i32 z[N], const W = 0) grid(1)\n"
+        "{\n"
+        "    if const W == 1 { z[0 +: 64] = z[0 +: 64] + 7; }\n"
+        "    if const W == 2 { print(\"hello\"); }\n"
+        "    y[0 +: 64] = x[0 +: 64] * 2.0;\n"
+        "}\n"
+        "tune k { W: 0, 1, 2; }\n";
+    (void)state;
+    for (int d = 0; d < NAMES; d++) {
+        if (!can_run(names[d])) continue;
+        int32_t z[N];
+        World *w = open_world(names[d], NULL);
+        Args a = args_of(w, N);
+        for (int i = 0; i < N; i++) z[i] = i;
+        fine(w, tilec_buffer_write(w->device, NULL, w->z, 0, z, sizeof z));
+        tilec_kernel *k = kernel_of(w, text, NULL);
+        fine(w, tilec_tune(k, NULL, a.items, 3, 1));
+        fine(w, tilec_buffer_read(w->device, NULL, w->z, 0, z, sizeof z));
+        for (int i = 0; i < N; i++) assert_int_equal(z[i], i);
+        assert_int_equal(times_logged(w, "1 cannot be used, such as W=2: it prints"), 1);
+        close_world(w);
+        remove(table);
+    }
+}
+
+// Memory between the rows of a view is not the kernel's.
+static void gaps_are_left_alone(void **state) {
+    static const char text[] =
+        "kernel k(strided f32 y[M, N], const B = 4) grid(1) { y[0 +: 4, 0 +: B] = 1; }\n"
+        "tune k { B: 4, 8; }\n";
+    (void)state;
+    World *w = open_world("interp", NULL);
+    tilec_kernel *k = kernel_of(w, text, NULL);
+    tilec_view v = tilec_buffer_view2(TILEC_F32, w->y, 4, 8);
+    v.stride[0] = 16;
+    refused(w, tilec_tune(k, NULL, TILEC_ARGS(v), 1), TILEC_UNSUPPORTED,
+            "it writes 'y', between whose rows is other memory");
+    v.stride[0] = 1, v.stride[1] = 4;
+    fine(w, tilec_tune(k, NULL, TILEC_ARGS(v), 1));
+    close_world(w);
+    remove(table);
+}
+
+// Kernels that were made before a result is known use it as well.
+static void all_kernels_use_the_result(void **state) {
+    (void)state;
+    World *w = open_world("interp", TILEC_SPEC(TILEC_TUNE(60)));
+    tilec_kernel *plain = kernel_of(w, source, NULL);
+    Args a = args_of(w, N);
+    fine(w, tilec_launch(plain, NULL, a.items, 3));
+    fine(w, tilec_launch(plain, NULL, a.items, 3));
+    assert_int_equal(steps_taken(w, N), SLOW);
+    fine(w, tilec_launch(w->kernel, NULL, a.items, 3));
+    fine(w, tilec_launch(plain, NULL, a.items, 3));
+    assert_int_equal(steps_taken(w, N), 1);
+    close_world(w);
+    remove(table);
+}
+
+// A result for some consts does not replace one for more of them.
+static void partial_results_replace_nothing(void **state) {
+    static const char text[] =
+        "kernel k(f32 x[N], f32 y[N], i32 z[N], const S = 300, const B = 8) grid(1)\n"
+        "{ var s = 1; for i in 0 .. S + B s = s * 3; z[0] = S * 1000 + B; y[0] = f32(s); }\n"
+        "tune k { S: 3000, 1; B: 3000, 2; }\n";
+    (void)state;
+    int32_t z;
+    World *w = open_world("interp", NULL);
+    Args a = args_of(w, N);
+    tilec_kernel *k = kernel_of(w, text, NULL);
+    tilec_kernel *fixed = kernel_of(w, text, TILEC_SPEC(TILEC_CONST("B", 2000)));
+    fine(w, tilec_tune(k, NULL, a.items, 3, 60));
+    fine(w, tilec_tune(fixed, NULL, a.items, 3, 60));
+    assert_int_equal(times_logged(w, "is not kept, since a result for more consts exists"), 1);
+    fine(w, tilec_launch(k, NULL, a.items, 3));
+    fine(w, tilec_buffer_read(w->device, NULL, w->z, 0, &z, sizeof z));
+    assert_int_equal(z, 1002);
+    close_world(w);
+    remove(table);
+}
+
+// Saving arrays takes time as well: the budget holds all the same, and a single measured choice is
+// not a result.
+static void budgets_hold_with_large_arrays(void **state) {
+    static const char text[] =
+        "kernel k(f32 x[N], f32 y[N], i32 z[N], const S = 1) grid(1)\n"
+        "{ var i = 0; while i < 30000 + S { i += 1; } y[0 +: 8] = y[0 +: 8] + f32(i); }\n"
+        "tune k { S: 1, 2, 3, 4, 5, 6, 7, 8; }\n";
+    (void)state;
+    enum { MANY = 1 << 22 };
+    World *w = open_world("interp", NULL);
+    tilec_kernel *k = kernel_of(w, text, NULL);
+    float *y = calloc(MANY, sizeof *y);
+    int32_t *z = calloc(MANY, sizeof *z);
+    assert_true(y && z);
+    uint64_t begin = os_time_ns();
+    fine(w, tilec_tune(k, NULL,
+                       TILEC_ARGS(tilec_view1(TILEC_F32, y, MANY), tilec_view1(TILEC_F32, y, MANY),
+                                  tilec_view1(TILEC_I32, z, MANY)),
+                       0.01));
+    assert_true(os_time_ns() - begin < UINT64_C(10000000000));
+    assert_int_equal(times_logged(w, "for 7 the time was over"), 1);
+    assert_true(y[0] == 0);
+    assert_false(os_path_exists(table));
+    close_world(w);
+    free(y);
+    free(z);
+}
+
 static void nothing_to_choose(void **state) {
     (void)state;
     World *w = open_world("interp", TILEC_SPEC(TILEC_CONST("SLOW", 1)));
@@ -407,7 +523,7 @@ static void bad_calls_are_refused(void **state) {
         refused(w,
                 tilec_kernel_from_source(w->context, w->device, "k.tile", source, sizeof source - 1,
                                          NULL, TILEC_SPEC(TILEC_TUNE(i ? 1e6 : 0)), &k),
-                TILEC_INVALID_SOURCE, "tune.ms must be 1 to 86400000");
+                TILEC_INVALID_SOURCE, "(tune.ms) must be 1 to 86400000");
     launches_were(w, N, 0);
     close_world(w);
 }
@@ -431,6 +547,11 @@ int main(void) {
         cmocka_unit_test_setup(leaves_own_grids_alone, set_up),
         cmocka_unit_test_setup(threads_wait_for_no_other, set_up),
         cmocka_unit_test_setup(says_what_is_not_measured, set_up),
+        cmocka_unit_test_setup(choices_have_effects_of_their_own, set_up),
+        cmocka_unit_test_setup(gaps_are_left_alone, set_up),
+        cmocka_unit_test_setup(all_kernels_use_the_result, set_up),
+        cmocka_unit_test_setup(partial_results_replace_nothing, set_up),
+        cmocka_unit_test_setup(budgets_hold_with_large_arrays, set_up),
         cmocka_unit_test_setup(nothing_to_choose, set_up),
         cmocka_unit_test_setup(bad_calls_are_refused, set_up),
     };
