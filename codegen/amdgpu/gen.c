@@ -159,5 +159,6 @@ const GenTarget amdgpu_gen_target = {.global_space = SPACE_GLOBAL,
                                      .remainder = gen_remainder,
                                      .scopes = scopes,
                                      .plain_scopes = scopes,
+                                     .exact_double = true,
                                      .marks_stores = marks_stores,
                                      .fence = amdgpu_fence};

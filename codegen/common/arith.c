@@ -192,10 +192,17 @@ static LLVMValueRef shift(Gen *g, IrOpcode code, const IrType *t, LLVMValueRef a
 
 // ---- floats -------------------------------------------------------------------------------------
 
+static bool is_double(LLVMValueRef v) {
+    LLVMTypeRef t = LLVMTypeOf(v);
+    if (LLVMGetTypeKind(t) == LLVMVectorTypeKind) t = LLVMGetElementType(t);
+    return LLVMGetTypeKind(t) == LLVMDoubleTypeKind;
+}
+
 static LLVMValueRef loosen(Gen *g, LLVMValueRef v) {
     unsigned flags = LLVMFastMathNone;
+    bool exact = g->target->exact_double && is_double(v);
     if (g->contract) flags |= LLVMFastMathAllowContract;
-    if (g->func->math & IR_MATH_APPROX)
+    if (g->func->math & IR_MATH_APPROX && !exact)
         flags |= LLVMFastMathApproxFunc | LLVMFastMathAllowReciprocal;
     if (flags && LLVMIsAInstruction(v) && LLVMCanValueUseFastMathFlags(v))
         LLVMSetFastMathFlags(v, flags);

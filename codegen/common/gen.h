@@ -59,6 +59,8 @@ typedef struct GenTarget {
     const char *const *scopes;
     // The same of loads and stores.
     const char *const *plain_scopes;
+    // LLVM's approximate f64 divisions and roots are wrong for zeros, infinities or subnormals.
+    bool exact_double;
     // Does the instruction of a relaxed atomic store say that it is one? The simulator needs it.
     // NULL: it does.
     bool (*marks_stores)(Gen *g);

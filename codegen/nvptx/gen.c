@@ -176,4 +176,5 @@ const GenTarget nvptx_gen_target = {.global_space = SPACE_GLOBAL,
                                     .quotient = nvptx_quotient,
                                     .remainder = gen_remainder,
                                     .plain_scopes = scopes,
-                                    .fence = nvptx_fence};
+                                    .fence = nvptx_fence,
+                                    .exact_double = true};
