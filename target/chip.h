@@ -31,6 +31,7 @@ enum {
     CHIP_WGMMA = 1024,
     CHIP_SHORT_SUMS = 2048,  // NVIDIA: matrix products of fp8 keep fewer bits of their sums
     CHIP_TCGEN05 = 4096,     // NVIDIA: a matrix unit with memory of its own, which is not used yet
+    CHIP_STORE_SCOPES = 8192,  // AMD: stores have bits for the scope in which others see them
 
     // The generations that the rows of chips.def name.
     CHIP_TURING = 0,
@@ -42,10 +43,10 @@ enum {
     CHIP_HALF = CHIP_F16,
     CHIP_DOT2 = CHIP_F16 | CHIP_F16_DOT | CHIP_LOOSE_PAIRS,
     CHIP_CDNA2 = CHIP_F16 | CHIP_PACKED_F32 | CHIP_FLUSHES_HALVES,
-    CHIP_CDNA3 = CHIP_F16 | CHIP_PACKED_F32 | CHIP_CHIPLETS,
+    CHIP_CDNA3 = CHIP_F16 | CHIP_PACKED_F32 | CHIP_CHIPLETS | CHIP_STORE_SCOPES,
     CHIP_CDNA4 = CHIP_CDNA3 | CHIP_NAN_F32,
     CHIP_RDNA3 = CHIP_F16 | CHIP_LOOSE_PAIRS,
-    CHIP_RDNA4 = CHIP_F16 | CHIP_NAN_F32 | CHIP_NAN_F64,
+    CHIP_RDNA4 = CHIP_F16 | CHIP_NAN_F32 | CHIP_NAN_F64 | CHIP_STORE_SCOPES,
     CHIP_GFX1250 = CHIP_RDNA4 | CHIP_LONG_RESOURCES,
 };
 

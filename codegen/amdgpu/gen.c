@@ -140,11 +140,10 @@ static LLVMValueRef amdgpu_swap(Gen *g, LLVMValueRef p, LLVMValueRef expected, L
     return swap_word(g, p, expected, x, scope);
 }
 
-// gfx940 and gfx12 have bits for the scope. Elsewhere the store is like any other, and an exchange
-// without a result takes its place.
+// Without bits for the scope the store is like any other, and an exchange without a result takes
+// its place.
 static bool marks_stores(Gen *g) {
-    const Chip *chip = gpu_gen(g)->machine.chip;
-    return chip->generation >= 12 || (chip->generation == 9 && chip->number >= 0x940);
+    return (gpu_gen(g)->machine.chip->flags & CHIP_STORE_SCOPES) != 0;
 }
 
 const GenTarget amdgpu_gen_target = {.global_space = SPACE_GLOBAL,

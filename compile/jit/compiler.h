@@ -9,8 +9,7 @@
 //     TILEC_TUNE_FILE              what `tilec tune` found: compile/tune/table.h
 //
 // Invariants: made with the context; only rows are added to its table. Its parts have their own
-// locks. Ownership:
-// the context, which destroys it after its devices.
+// locks. Ownership: the context, which destroys it after its devices.
 //
 //     const Compiler *c = compiler_of(kernel->context);
 #ifndef TILEC_COMPILE_JIT_COMPILER_H

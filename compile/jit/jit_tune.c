@@ -544,7 +544,7 @@ static tilec_status is_due(const tilec_kernel *kernel, const tilec_arg *args, si
     return s;
 }
 
-// Without a result the default runs; this is logged once for each kernel, or each shape.
+// Without a result the default runs; this is logged once for each kernel.
 static tilec_status run_default(const tilec_kernel *kernel, const Outcome *o, bool *settled) {
     Jit *jit = kernel->source;
     const char *why = o->refusal[0] ? o->refusal : tilec_last_error(kernel->context);
