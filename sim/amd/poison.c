@@ -75,10 +75,11 @@ static void try_lanes(const AmdInstr *i, const AmdLanes *x, const AmdBuffer *con
     }
 }
 
-// The operands from which each result bit takes at most one bit.
+// The operands that are tried with their poisoned bits 0 and 1: each result bit takes at most one
+// bit from them, or (AMD_FIND) the position of their first bit.
 static uint32_t bitwise(uint32_t rule) {
     if (rule == AMD_SHIFT) return AMD_BITS_B;
-    if (rule == AMD_SHIFT_A) return AMD_BITS_A;
+    if (rule == AMD_SHIFT_A || rule == AMD_FIND) return AMD_BITS_A;
     return rule <= AMD_BITS_ABC ? rule : 0;
 }
 
@@ -89,6 +90,10 @@ static uint64_t seen(const AmdInstr *i, uint32_t source) {
         return type == AMD_B64 ? 63 : type == AMD_B16 ? 15 : 31;
     bool byte = !source && rule >= AMD_OF_BYTE_0 && rule <= AMD_OF_BYTE_3;
     return byte ? UINT64_C(0xff) << (8 * (rule - AMD_OF_BYTE_0)) : UINT64_MAX;
+}
+
+static uint64_t whole_if_found(uint32_t rule, uint64_t differs) {
+    return rule == AMD_FIND && differs ? UINT64_MAX : differs;
 }
 
 void amd_poison_lanes(const AmdInstr *i, const AmdLanes *x, uint64_t mask,
@@ -105,7 +110,8 @@ void amd_poison_lanes(const AmdInstr *i, const AmdLanes *x, uint64_t mask,
             uint64_t bits = slot_at(poison[n]->slots, slot_of(i, n), l) & seen(i, n);
             any |= rule == AMD_COUNT && n == 0 ? bits != 0 : bits;
         }
-        uint64_t bits = slot_at(result->slots, slot, l) | by_rule(rule, any, slot);
+        uint64_t differs = slot_at(result->slots, slot, l);
+        uint64_t bits = whole_if_found(rule, differs) | by_rule(rule, any, slot);
         slot_put(result->slots, slot, l, mask >> l & 1 ? bits : 0);
     }
 }
@@ -136,5 +142,5 @@ uint64_t amd_poison_scalar(const AmdInstr *i, const AmdScalars *x, const uint64_
     for (uint32_t n = 0; n < 3; n++)
         if (!(data >> n & 1)) any |= poison[n] & seen(i, n);
     uint64_t bits = by_rule(rule, any, 8);
-    return data ? bits | try_scalar(i, x, poison, data) : bits;
+    return data ? bits | whole_if_found(rule, try_scalar(i, x, poison, data)) : bits;
 }

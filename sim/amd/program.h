@@ -88,6 +88,7 @@ typedef enum AmdPoisonRule {
     AMD_BITS_AC = 5,
     AMD_BITS_ABC = 7,
     AMD_ALL,        // any operand bit affects the whole result
+    AMD_FIND,       // AMD_ALL, for the bits of operand a up to the first one that counts
     AMD_UP,         // integer sums and products: from the lowest poisoned bit upward
     AMD_COUNT,      // AMD_UP of operand b; any bit of operand a affects the whole result
     AMD_HALVES,     // each half on its own

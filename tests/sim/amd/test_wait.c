@@ -43,6 +43,12 @@ static const Case cases[] = {
      "global_load_dword v20, v[10:11], off\nglobal_load_dword v21, v[10:11], off offset:4\n"
      "s_waitcnt vmcnt(1)\nv_mov_b32_e32 v16, v21",
      true, 0},
+    // The position of the first bit: bits beyond one that is set do not matter.
+    {"gfx942", LOADED "v_ffbl_b32_e32 v16, v20", true, 0},
+    {"gfx942", LOADED "v_or_b32_e32 v16, 0x100, v20\nv_ffbl_b32_e32 v16, v16", true, 0},
+    {"gfx942", LOADED "v_or_b32_e32 v16, 1, v20\nv_ffbl_b32_e32 v16, v16", false, 0},
+    {"gfx942", LOADED "v_or_b32_e32 v16, 1, v20\nv_ffbh_u32_e32 v16, v16", true, 0},
+    {"gfx942", LOADED "v_or_b32_e32 v16, 0x80000000, v20\nv_ffbh_u32_e32 v16, v16", false, 0},
     // gfx9 counts stores with loads, gfx10 and later apart.
     {"gfx942",
      "global_store_dword v[10:11], v12, off\nglobal_load_dword v20, v[10:11], off\n"
