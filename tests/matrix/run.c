@@ -237,7 +237,7 @@ const Device matrix_devices[] = {
     {.name = "sim amd", .run = run_simulated, .compiled = true, .ties_away = true, .kinds = true},
 };
 const uint32_t matrix_device_count = sizeof matrix_devices / sizeof *matrix_devices;
-enum { COMPILED_DEVICES = 7, OTHER_LEVELS = 4 };
+enum { COMPILED_DEVICES = 7, OTHER_LEVELS = 4, KIND_SLICES = 3 };
 
 const char *matrix_not_compiled(const Device *d) {
     if (!jitted_possible()) return "libtilec_llvm was not built";
@@ -252,9 +252,9 @@ static bool is_set(const char *variable, const char *value) {
 }
 
 // The first cell of a kind: the machine's own level of x86-64, another level in rotation, and both
-// vendors' GPUs, each in one of two slices.
+// vendors' GPUs, each in one of KIND_SLICES slices.
 static bool takes_kind(const Device *d, uint64_t hash) {
-    bool due = slice_has(hash >> 8, 2);
+    bool due = slice_has(hash >> 8, KIND_SLICES);
     if (!d->target) return getenv("TILEC_TEST_GPU") ? !d->kinds : due;
     if (strcmp(d->target, "native") == 0) return due;
     if (target_of(d).level == CPU_AARCH64) return false;

@@ -264,6 +264,7 @@ bool subject_runs(Subject *s, Str text, const char **why) {
 
 Str subject_text(const Subject *s) { return s->text; }
 const Facts *subject_facts(const Subject *s) { return &s->facts; }
+uint64_t subject_steps(const Subject *s) { return s->most.steps; }
 bool subject_could_not_read(const Subject *s) { return s->unread; }
 
 // ---- Opening ----

@@ -30,7 +30,8 @@ Subject *subject_open(Arena *arena, Launcher *launcher, Listing *listing, const 
                       const Shape *shape, SubjectInputs inputs, const char **why);
 void subject_close(Subject *s);
 const Facts *subject_facts(const Subject *s);
-Str subject_text(const Subject *s);  // of AMD's code a listing (listing.h)
+uint64_t subject_steps(const Subject *s);  // of its launch: warps' instructions
+Str subject_text(const Subject *s);        // of AMD's code a listing (listing.h)
 // Whether the text, in place of the example's own, still does what the example should: no finding
 // (also where arrays overlap), right results (also where more programs run than the kernel asks
 // for, or where another thread's change comes before a compare-and-swap), no more bytes moved or

@@ -30,9 +30,11 @@ enum {
     SHAPES = 44,
     SUBJECTS = 3 * SHAPES,
     WORK_MOST = 500000,
-    QUICK_WORK = 30000,
+    QUICK_WORK = 10000,
     EXAMPLES_OF = 32,
     MUTANTS_EACH = 32,
+    MUTANTS_LEAST = 3,
+    STEPS_MOST = 1500000,
     LAUNCHES = 3
 };
 enum { NOTICED_LEAST = 980, OF = 1000 };
@@ -113,12 +115,21 @@ static void try_mutant(Session *session, const Group *g, const Mutant *m) {
     arena_destroy(arena);
 }
 
+// How many mutants of a text a slice tries: fewer where its launches run long.
+static uint64_t mutants_of_slice(const Group *g) {
+    uint64_t steps = 1;
+    for (int i = 0; i < g->count; i++) steps += subject_steps(g->subjects[i]);
+    uint64_t affordable = STEPS_MOST / steps;
+    if (affordable > MUTANTS_EACH) return MUTANTS_EACH;
+    return affordable < MUTANTS_LEAST ? MUTANTS_LEAST : affordable;
+}
+
 static void try_group(Session *session, const Group *g, uint64_t texts) {
     Arena *arena = arena_create();
     Str text = subject_text(g->subjects[0]);
     if (session->print) printf("%.*s\n", STR_ARG(text));
     Mutants list = mutants_of(arena, text);
-    session->one_in = list.count * texts / MUTANTS_EACH + 1;
+    session->one_in = list.count * texts / mutants_of_slice(g) + 1;
     while (session->one_in % 2 == 0) session->one_in++;  // no common factor with EXAMPLES_OF
     for (size_t i = 0; i < list.count; i++) try_mutant(session, g, &list.data[i]);
     arena_destroy(arena);

@@ -30,12 +30,13 @@ static bool in_test_command(void) {
     return slice && slice[0];
 }
 
-// The search for leaks is half of the time of a short command. In the test command every second
-// command of a program is searched, the others in the next slice. Elsewhere all are.
+// The search for leaks is half of the time of a short command. In the test command one in
+// SEARCHED_OF commands of a program is searched, others in the next slice. Elsewhere all are.
 static const char *address_options(void) {
+    enum { SEARCHED_OF = 5 };
     static uint64_t commands;
-    return !in_test_command() || slice_has(commands++, 2) ? ADDRESS_ALL
-                                                          : ADDRESS_ALL ":detect_leaks=0";
+    bool searched = !in_test_command() || slice_has(commands++, SEARCHED_OF);
+    return searched ? ADDRESS_ALL : ADDRESS_ALL ":detect_leaks=0";
 }
 
 typedef struct Environment {
