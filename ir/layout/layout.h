@@ -154,6 +154,11 @@ Layout layout_join(const Layout *l);
 // The halves of a last axis of 2: *bit is the register bit that selects one, which the result does
 // not have; false if no single register bit does.
 bool layout_split(const Layout *l, Layout *half, uint32_t *bit);
+// The half of the tile whose elements have a 0 in that bit of their numbers: the axis is half as
+// long. *dim and *bit are the input bit that selects a half: the result lacks a register's bit, a
+// bit of another dimension becomes a broadcast. False if not exactly one bit selects.
+bool layout_halve(const Layout *l, uint32_t element_bit, Layout *half, LayoutDim *dim,
+                  uint32_t *bit);
 // The layout without the free bits of `dim`. *kept, unless NULL, gets the bits that stay.
 Layout layout_without_free(const Layout *l, LayoutDim dim, uint32_t *kept);
 // The bits of one dimension in another order: bit i of the result is bit order[i] of l.

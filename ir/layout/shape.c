@@ -174,6 +174,31 @@ Layout layout_join(const Layout *l) {
     return made;
 }
 
+bool layout_halve(const Layout *l, uint32_t element_bit, Layout *half, LayoutDim *dim,
+                  uint32_t *bit) {
+    uint32_t chosen = UINT32_C(1) << element_bit, chooser = UINT32_MAX, axis = l->rank;
+    for (uint32_t i = 0; i < l->bits; i++) {
+        if (!(l->bases[i] & chosen)) continue;
+        if (l->bases[i] != chosen || chooser != UINT32_MAX) return false;
+        chooser = i;
+    }
+    if (chooser == UINT32_MAX) return false;
+    Layout made = *l;
+    *dim = LAYOUT_REG, *bit = chooser;
+    while (*bit >= l->dim_bits[*dim]) *bit -= l->dim_bits[(*dim)++];
+    if (*dim == LAYOUT_REG)
+        layout_drop(&made, LAYOUT_REG, *bit);
+    else
+        made.bases[chooser] = 0;
+    while (axis > 0 && layout_axis_start(l, axis - 1) <= element_bit) axis--;
+    made.axis_bits[axis]--;
+    made.tile_bits--;
+    for (uint32_t i = 0; i < made.bits; i++)
+        made.bases[i] = (made.bases[i] & (chosen - 1)) | (made.bases[i] >> 1 & ~(chosen - 1));
+    *half = made;
+    return true;
+}
+
 bool layout_split(const Layout *l, Layout *half, uint32_t *bit) {
     if (l->rank == 0 || l->axis_bits[l->rank - 1] != 1) return false;
     uint32_t chooser = UINT32_MAX;

@@ -217,7 +217,15 @@ static void to_threads(Tir *t, const Machine *machine, uint32_t warps, bool shak
         scramble(f);
         fine = ir_verify(t->module, t->diags);
     }
-    fine = fine && passes_run(t->module, steps + first, count - first, &options, t->diags);
+    // Less shared memory for a conversion than a tile needs: it goes in slices.
+    Machine small = *machine;
+    small.shared_bytes = UINT32_C(16) << roll(12);
+    size_t last = first;
+    while (steps[last++].pass != PASS_GPU_THREADS) continue;
+    if (shaken) options.machine = &small;
+    fine = fine && passes_run(t->module, steps + first, last - first, &options, t->diags);
+    options.machine = machine;
+    fine = fine && passes_run(t->module, steps + last, count - last, &options, t->diags);
     if (!fine) {
         StrBuf out = strbuf(t->arena);
         diags_text(t->diags, (DiagStyle){0}, &out);

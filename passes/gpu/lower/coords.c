@@ -94,19 +94,19 @@ IrValue *threads_coord_of(Threads *t, const Layout *l, uint32_t axis, uint32_t r
 
 // ---- the thread that writes ---------------------------------------------------------------------
 
-static IrValue *without_bits(Threads *t, uint32_t mask) {
+IrValue *threads_with_bits(Threads *t, uint32_t mask, uint32_t wanted) {
     if (!mask) return NULL;
     IrValue *bits = ir_binary(&t->b, IR_AND, t->thread, threads_i32(t, mask));
-    return ir_binary(&t->b, IR_EQ, bits, threads_i32(t, 0));
+    return ir_binary(&t->b, IR_EQ, bits, threads_i32(t, wanted));
 }
 
 IrValue *threads_owner(Threads *t, const Layout *l) {
     uint32_t lanes = layout_free_bits(l, LAYOUT_LANE), warps = layout_free_bits(l, LAYOUT_WARP);
-    return without_bits(t, lanes | warps << l->dim_bits[LAYOUT_LANE]);
+    return threads_with_bits(t, lanes | warps << l->dim_bits[LAYOUT_LANE], 0);
 }
 
 IrValue *threads_writer(Threads *t, const Layout *l) {
-    return without_bits(t, layout_free_bits(l, LAYOUT_WARP) << l->dim_bits[LAYOUT_LANE]);
+    return threads_with_bits(t, layout_free_bits(l, LAYOUT_WARP) << l->dim_bits[LAYOUT_LANE], 0);
 }
 
 uint32_t threads_first_holder(const Layout *l, uint32_t reg) {

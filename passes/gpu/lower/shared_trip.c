@@ -88,9 +88,8 @@ IrValue *threads_places_at(Threads *t, const ThreadsPlaces *s, IrValue *memory, 
 
 // ---- stores -------------------------------------------------------------------------------------
 
-static void store_all(Threads *t, IrValue *memory, IrValue *x, const Side *s) {
+static void store_all(Threads *t, IrValue *memory, IrValue *x, const Side *s, IrValue *writer) {
     uint32_t bytes = s->vector * (uint32_t)dtype_size(x->type->elem), regs[16];
-    IrValue *writer = threads_writer(t, s->at.layout);
     for (uint32_t reg = 0; reg < layout_size(s->at.layout, LAYOUT_REG); reg++) {
         if (threads_first_holder(s->at.layout, reg) != reg) continue;
         if (offset_of(&s->at, reg) % s->vector) continue;  // not the first of its access
@@ -115,7 +114,7 @@ void threads_trip_store(Threads *t, IrValue *p, IrValue *x, const Layout *from,
     if (t->remarks)
         say_conflicts(t, "a store to",
                       layout_conflicts(from, memory, vector, bits, t->machine->banks, true));
-    store_all(t, p, x, &s);
+    store_all(t, p, x, &s, threads_writer(t, from));
 }
 
 // ---- the way ------------------------------------------------------------------------------------
@@ -189,7 +188,8 @@ static ThreadsTrip *trip_from(Threads *t, IrValue *memory, const GpuTrip *plan, 
     return r;
 }
 
-ThreadsTrip *threads_trip(Threads *t, IrValue *x, const Layout *from, const Layout *to) {
+ThreadsTrip *threads_trip_of(Threads *t, IrValue *x, const Layout *from, const Layout *to,
+                             IrValue *writer) {
     Dtype elem = x->type->elem;
     LayoutSide store = {.layout = from}, load = {.layout = to};
     GpuTrip plan;
@@ -199,8 +199,12 @@ ThreadsTrip *threads_trip(Threads *t, IrValue *x, const Layout *from, const Layo
     IrValue *memory = threads_shared(t, elem, layout_elements(&plan.way.memory));
     Side in = side_of(from, &plan.way.memory, plan.way.store_vector);
     place_threads(t, &in.at, NULL);
-    store_all(t, memory, x, &in);
+    store_all(t, memory, x, &in, writer);
     return trip_from(t, memory, &plan, to);
+}
+
+ThreadsTrip *threads_trip(Threads *t, IrValue *x, const Layout *from, const Layout *to) {
+    return threads_trip_of(t, x, from, to, threads_writer(t, from));
 }
 
 // ---- from a memory that is there ----------------------------------------------------------------

@@ -138,6 +138,7 @@ static void lower_copies(Threads *t, const IrOp *op) {
 
 static void lower_op(Threads *t, const IrOp *op) {
     t->b.span = op->span;
+    t->op = op;
     if (op->result_count && op->code == IR_PERMUTE && spread_is_memory(&op->results[0])) {
         threads_ring(t, op);
         return;
@@ -204,6 +205,7 @@ bool pass_gpu_threads(IrFunc *f, PassContext *context) {
     gpu_known(f, t.facts);
     t.ranges = ir_ranges(context->scratch, f, IR_TRUST_CHECKED);
     IrBlock *body = ir_block_create(f), *old = section->block;
+    t.room = threads_room_find(t.scratch, f, old);
     t.b = ir_builder_at_end(body);
     t.thread = thread_id(&t);
     threads_block(&t, old, body);

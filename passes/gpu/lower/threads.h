@@ -16,7 +16,7 @@
 //     combiner.c     combiners of the program's own     shared_trip.c through shared memory
 //     effect.c       atomics, assert; print.c           coords.c      layouts as numbers
 //     copy_ring.c    copies during the computation      copy_direct.c straight to shared memory
-//     copy_map.c     copies by tensor maps
+//     copy_map.c     copies by tensor maps              room.c        shared memory that is left
 //
 // Invariants: registers that hold the same element hold the same value, in all threads. Ops that
 // change memory are executed by one of the threads that hold an element (threads_owner). Control is
@@ -32,6 +32,8 @@
 #include "passes/gpu/cost.h"
 #include "passes/gpu/gpu.h"
 
+typedef struct ThreadsRoom ThreadsRoom;
+
 typedef struct Threads {
     IrFunc *func;
     IrModule *module;
@@ -41,6 +43,8 @@ typedef struct Threads {
     unsigned facts;
     Remarks *remarks;  // NULL: no remarks are collected
     IrRanges *ranges;
+    ThreadsRoom *room;
+    const IrOp *op;   // that is lowered
     Map map;          // IrValue * of the gpu level → IrValue * of the thread level
     IrBuilder b;      // the position of new ops, with the span of the op that is lowered
     IrValue *thread;  // the latest thread.id
@@ -81,6 +85,8 @@ uint32_t threads_offset(const Layout *l, uint32_t reg, uint32_t axis);
 bool threads_disjoint(const Layout *l, uint32_t axis);
 // Coordinate of register r on an axis, i32.
 IrValue *threads_coord_of(Threads *t, const Layout *l, uint32_t axis, uint32_t reg);
+// Does the thread's number have these bits where the mask has ones? NULL: the mask is 0.
+IrValue *threads_with_bits(Threads *t, uint32_t mask, uint32_t wanted);
 // Does this thread write for all that hold the same element? A bool, or NULL: every thread has its
 // own elements.
 IrValue *threads_owner(Threads *t, const Layout *l);
@@ -106,12 +112,21 @@ IrValue *threads_at(Threads *t, IrValue *p, IrValue *index);  // index i32 or i6
 IrValue *threads_xor_lane(Threads *t, IrValue *x, uint32_t by);
 IrValue *threads_from_lane(Threads *t, IrValue *x, IrValue *lane);
 
+// room.c: beside the places that are held, is there memory for this many bytes of the op that is
+// lowered? And do they, after the loops of these places, make fewer programs run at once?
+ThreadsRoom *threads_room_find(Arena *scratch, const IrFunc *f, const IrBlock *body);
+bool threads_has_room(const Threads *t, uint64_t bytes);
+bool threads_room_costs(const Threads *t, uint64_t bytes);
+
 // ---- a tile through shared memory (shared_trip.c) -----------------------------------------------
 
 // Stores the vector of `from` such that `to` can load it without bank conflicts, by matrix loads if
 // `to` suits them. A barrier is needed before the first load, and one after the last.
 typedef struct ThreadsTrip ThreadsTrip;
 ThreadsTrip *threads_trip(Threads *t, IrValue *x, const Layout *from, const Layout *to);
+// The same; only threads for which `writer` is true store. NULL: all.
+ThreadsTrip *threads_trip_of(Threads *t, IrValue *x, const Layout *from, const Layout *to,
+                             IrValue *writer);
 // Loads these registers of `to`. The registers of an access are kept for later calls in the same
 // block.
 IrValue *threads_trip_load(Threads *t, ThreadsTrip *trip, uint32_t count, const uint32_t *regs);

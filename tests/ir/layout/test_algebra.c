@@ -315,6 +315,35 @@ static void joined_and_split(void **state) {
     assert_false(layout_split(&wide, &half, &bit));
 }
 
+static void halved(void **state) {
+    (void)state;
+    Dice dice = dice_roll(12);
+    for (int t = 0; t < TRIES; t++) {
+        Layout l = any_layout(&dice, 2, (uint32_t[]){8, 16}, 3, 3, 1), half;
+        LayoutDim dim;
+        uint32_t bit, from = (uint32_t)dice_below(&dice, 7);
+        if (!layout_halve(&l, from, &half, &dim, &bit)) continue;
+        assert_int_equal(half.tile_bits, 6);
+        assert_int_equal(half.axis_bits[0] + half.axis_bits[1], 6);
+        uint32_t below = (UINT32_C(1) << from) - 1;
+        for (uint32_t input = 0; input < UINT32_C(1) << l.bits; input++) {
+            LayoutPoint p = layout_point(&l, input);
+            uint32_t element = layout_apply(&l, p), own = p.at[dim] >> bit & 1;
+            assert_int_equal(element >> from & 1, own);
+            uint32_t least = (UINT32_C(1) << bit) - 1;
+            if (dim == LAYOUT_REG) p.at[dim] = (p.at[dim] & least) | (p.at[dim] >> 1 & ~least);
+            assert_int_equal(layout_apply(&half, p), (element & below) | (element >> 1 & ~below));
+        }
+    }
+    Layout none = layout_zeros(LAYOUT_REG, 1, 1, (uint32_t[]){2}), half;
+    LayoutDim dim;
+    uint32_t bit;
+    assert_false(layout_halve(&none, 0, &half, &dim, &bit));
+    layout_add(&none, LAYOUT_LANE, 1);
+    layout_add(&none, LAYOUT_WARP, 1);
+    assert_false(layout_halve(&none, 0, &half, &dim, &bit));
+}
+
 static void equal_layouts_are_one(void **state) {
     (void)state;
     Arena *arena = arena_create();
@@ -359,6 +388,7 @@ int main(void) {
         cmocka_unit_test(maps_between_layouts),
         cmocka_unit_test(the_tile_changes_its_shape),
         cmocka_unit_test(joined_and_split),
+        cmocka_unit_test(halved),
         cmocka_unit_test(equal_layouts_are_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
