@@ -255,7 +255,8 @@ static Reason ring_reason(PipelinePlanner *p, PipelineFeed *feed) {
     if (!vector && machine->async_copy) return REASON_PIPELINE_NARROW;
     for (const IrUse *use = load->results[0].uses; use; use = use->next) {
         if (!pipeline_use(use, &other)) {
-            if (p->product) return REASON_PIPELINE_CHANGED;
+            if (p->product && p->context->mapped) return REASON_PIPELINE_CHANGED;
+            feed->changed = p->product;
             continue;
         }
         if (first) wanted = other;
@@ -406,9 +407,25 @@ static void plan_block(PipelinePlanner *p, IrBlock *block) {
     }
 }
 
+// The stages with the copies of loads that become factors later, unless these copies take stages
+// from the others: then those loads go to registers.
+static uint32_t stages_of_all(PipelinePlanner *p) {
+    PipelinePlan *plan = p->plan;
+    uint32_t stages = stages_that_fit(p, p->body), with;
+    for (size_t i = plan->feeds.count; i-- > 0;) {
+        PipelineFeed *feed = &plan->feeds.data[i];
+        if (!feed->copied || !feed->changed) continue;
+        feed->copied = false;
+        with = stages, stages = stages_that_fit(p, p->body);
+        feed->copied = stages == with;
+        if (!feed->copied && !keep_in_registers(p, feed, REASON_PIPELINE_CHANGED)) drop(plan, i);
+    }
+    return stages;
+}
+
 static void settle_stages(PipelinePlanner *p) {
     PipelinePlan *plan = p->plan;
-    plan->stages = stages_that_fit(p, p->body);
+    plan->stages = stages_of_all(p);
     if (plan->tiles) {
         uint32_t fewer = stages_that_fit(p, plan->tiles->regions[0]);
         if (fewer >= TUNE_AHEAD_STAGES_MAP || fewer == plan->stages)

@@ -15,6 +15,7 @@ typedef struct PipelineFeed {
     IrOp *load;
     bool copied;     // else kept in registers
     uint32_t map;    // of a plan by maps: the function's map that copies it
+    bool changed;    // of a loop of products: it becomes a factor only after other ops
     bool needs_map;  // threads cannot copy it, for a reason
     Reason without;  // that reason
     Layout memory;   // of its slots
