@@ -1,11 +1,12 @@
 // Gathers, histograms, sorts: elements that are looked up by number, in shared memory.
 //
-// A line is sorted as numbers that order as its keys do, together with their positions: ranks of 32
-// bits and fewer share a u64 with the position; ranks of 64 bits have positions in a second array.
-// All numbers are then different, so a network that is not stable by itself sorts stably. It is the
-// bitonic one: for runs of 2, 4, 8, …, steps of half a run, a quarter, … , 1. Each step compares
-// disjoint pairs and ends with one barrier. In the end, the values that follow the keys are looked
-// up by position.
+// A line is sorted as numbers that order as its keys do, together with their positions (network.h):
+// in registers, if that is not too much code, else in memory. Then the values that follow the keys
+// are looked up by position.
+//
+// In memory the network is a loop over steps: for runs of 2, 4, 8, …, steps of half a run, a
+// quarter, … , 1. Each step compares disjoint pairs and ends with one barrier.
+#include "passes/gpu/lower/network.h"
 #include "passes/gpu/lower/shared_table.h"
 #include "passes/sort_key.h"
 
@@ -254,19 +255,62 @@ static IrValue *look_up(Threads *t, const SortLowering *s, const IrValue *x, con
     return r;
 }
 
+static void sort_in_memory(Threads *t, SortLowering *s, bool descending, IrValue **places) {
+    leave_ranks(t, s, descending);
+    network(t, s);
+    for (uint32_t i = 0; i < s->op->result_count; i++)
+        places[i] = taken_places(t, s, s->op->results[i].type->layout);
+    threads_barrier(t);
+}
+
+// Ranks with their positions: in the low half of a number of twice a rank's size, if there is one.
+static void number(Threads *t, Network *net, IrValue *rank, const IrValue *key, uint32_t axis) {
+    uint32_t bits = dtype_size(rank->type->elem) > 2 ? 32 : 16;
+    Dtype wide = bits == 32 ? DTYPE_U64 : DTYPE_U32;
+    rank = threads_move(t, rank, key->type->layout, &net->layout);
+    if (dtype_size(rank->type->elem) * 8 > bits) {
+        net->order = rank;
+        net->places = places_of(t, &net->layout, axis, DTYPE_U32);
+        return;
+    }
+    IrValue *order = ir_cast(&t->b, rank, wide, false);
+    order = ir_binary(&t->b, IR_SHL, order, number_like(t, order, bits));
+    net->order = ir_binary(&t->b, IR_OR, order, places_of(t, &net->layout, axis, wide));
+}
+
+static IrValue *places_in(Threads *t, const Network *net) {
+    IrValue *at = net->places ? net->places : net->order;
+    uint32_t bits = (uint32_t)dtype_size(at->type->elem) * 4;
+    if (!net->places)
+        at = ir_binary(&t->b, IR_AND, at, number_like(t, at, (UINT64_C(1) << bits) - 1));
+    return ir_cast(&t->b, at, DTYPE_I32, false);
+}
+
+// False: there would be too much code.
+static bool sort_in_registers(Threads *t, const SortLowering *s, bool descending,
+                              IrValue **places) {
+    const IrOp *op = s->op;
+    const IrValue *key = ir_operand(op, 0);
+    Network net;
+    uint32_t kept = op->code == IR_TOPK ? op->results[0].type->shape[s->axis] : 0;
+    if (s->n > 1 << 16 || !network_plan(&net, t, key->type, s->axis, kept)) return false;
+    number(t, &net, rank_of(&t->b, threads_value(t, key), descending), key, s->axis);
+    network_sort(&net);
+    for (uint32_t i = 0; i < op->result_count; i++)
+        places[i] = threads_move(t, places_in(t, &net), &net.layout, op->results[i].type->layout);
+    return true;
+}
+
 static void sort(Threads *t, const IrOp *op) {
     const IrType *type = ir_operand(op, 0)->type;
     bool topk = op->code == IR_TOPK;
+    bool descending = topk || ir_attr_int(op, IR_ATTR_DESCENDING) != 0;
     SortLowering s = {
         .op = op, .axis = (uint32_t)ir_attr_int(op, IR_ATTR_AXIS), .total = type->count};
     s.n = type->shape[s.axis];
     place_strides_along(type, s.axis, s.n, s.strides);
-    leave_ranks(t, &s, topk || ir_attr_int(op, IR_ATTR_DESCENDING) != 0);
-    network(t, &s);
     IrValue **places = arena_new(t->scratch, IrValue *, op->result_count);
-    for (uint32_t i = 0; i < op->result_count; i++)
-        places[i] = taken_places(t, &s, op->results[i].type->layout);
-    threads_barrier(t);
+    if (!sort_in_registers(t, &s, descending, places)) sort_in_memory(t, &s, descending, places);
     for (uint32_t i = 0; i < op->result_count; i++) {
         const Layout *l = op->results[i].type->layout;
         bool is_place = topk && i == 1;

@@ -17,6 +17,7 @@
 //     effect.c       atomics, assert; print.c           coords.c      layouts as numbers
 //     copy_ring.c    copies during the computation      copy_direct.c straight to shared memory
 //     copy_map.c     copies by tensor maps              room.c        shared memory that is left
+//     network.c      sorts in registers
 //
 // Invariants: registers that hold the same element hold the same value, in all threads. Ops that
 // change memory are executed by one of the threads that hold an element (threads_owner). Control is
