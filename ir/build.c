@@ -216,6 +216,12 @@ IrValue *ir_cast(IrBuilder *b, IrValue *x, Dtype to, bool saturate) {
     return made;
 }
 
+IrValue *ir_lookup(IrBuilder *b, IrValue *i, Dtype elem, uint32_t count, const uint64_t *values) {
+    IrValue *made = one(b, IR_LOOKUP, ir_with_elem(b->module, i->type, elem), 1, &i);
+    ir_attr_set_consts(made->def, IR_ATTR_VALUES, count, values);
+    return made;
+}
+
 IrValue *ir_bitcast(IrBuilder *b, IrValue *x, const IrType *to) {
     return one(b, IR_BITCAST, to, 1, &x);
 }

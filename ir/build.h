@@ -50,6 +50,8 @@ IrValue *ir_binary(IrBuilder *b, IrOpcode code, IrValue *x, IrValue *y);  // com
 IrValue *ir_ternary(IrBuilder *b, IrOpcode code, IrValue *x, IrValue *y,
                     IrValue *z);  // fma, select
 IrValue *ir_cast(IrBuilder *b, IrValue *x, Dtype to, bool saturate);
+// values[i], lane by lane.
+IrValue *ir_lookup(IrBuilder *b, IrValue *i, Dtype elem, uint32_t count, const uint64_t *values);
 IrValue *ir_bitcast(IrBuilder *b, IrValue *x, const IrType *to);
 IrValue *ir_broadcast(IrBuilder *b, IrValue *x, uint32_t rank, const uint32_t *shape);
 IrValue *ir_reshape(IrBuilder *b, IrValue *x, uint32_t rank, const uint32_t *shape);

@@ -77,6 +77,12 @@ void ir_attr_set_ints(IrOp *op, IrAttrName name, uint32_t count, const int64_t *
     attr->u.ints.items = count ? arena_copy(op_arena(op), items, count * sizeof *items) : NULL;
 }
 
+void ir_attr_set_consts(IrOp *op, IrAttrName name, uint32_t count, const uint64_t *items) {
+    IrAttr *attr = attr_place(op, name);
+    attr->u.consts.count = count;
+    attr->u.consts.items = count ? arena_copy(op_arena(op), items, count * sizeof *items) : NULL;
+}
+
 static Str text_copy(Arena *arena, Str text) {
     return (Str){arena_text(arena, text.text, text.size), text.size};
 }

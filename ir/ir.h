@@ -77,6 +77,10 @@ typedef struct IrAttr {
         } ints;  // INTS
         struct {
             uint32_t count;
+            const uint64_t *items;
+        } consts;  // CONSTS: each as the bits of a CONST
+        struct {
+            uint32_t count;
             const Str *items;
         } texts;  // TEXTS
     } u;
@@ -225,6 +229,7 @@ void ir_attr_set_int(IrOp *op, IrAttrName name, int64_t value);
 // Numbers and texts are copied.
 void ir_attr_set_ints(IrOp *op, IrAttrName name, uint32_t count, const int64_t *items);
 void ir_attr_set_bits(IrOp *op, IrAttrName name, uint64_t bits);
+void ir_attr_set_consts(IrOp *op, IrAttrName name, uint32_t count, const uint64_t *items);
 void ir_attr_set_name(IrOp *op, IrAttrName name, Symbol value);
 void ir_attr_set_text(IrOp *op, IrAttrName name, Str text);
 void ir_attr_set_texts(IrOp *op, IrAttrName name, uint32_t count, const Str *items);

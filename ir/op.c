@@ -145,6 +145,7 @@ static const char *const *enum_texts(IrAttrKind kind, size_t *count) {
     case IR_KIND_BOOL:
     case IR_KIND_INTS:
     case IR_KIND_CONST:
+    case IR_KIND_CONSTS:
     case IR_KIND_TEXT:
     case IR_KIND_TEXTS:
     case IR_KIND_NAME:

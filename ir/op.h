@@ -29,6 +29,7 @@ typedef enum IrAttrKind {
     IR_KIND_BOOL,
     IR_KIND_INTS,
     IR_KIND_CONST,
+    IR_KIND_CONSTS,
     IR_KIND_TEXT,
     IR_KIND_TEXTS,
     IR_KIND_NAME,
@@ -149,6 +150,7 @@ typedef enum IrFamily {
     IR_FAMILY_THREAD = 1 << 21,   // thread.*
     IR_FAMILY_VECTOR = 1 << 22,   // vec.*
     IR_FAMILY_CPU = 1 << 23,      // cpu.*
+    IR_FAMILY_TABLE = 1 << 24,    // lookup: elementwise, in values that the op holds
 } IrFamily;
 enum {
     IR_FAMILIES_ELEMENTWISE =
@@ -168,6 +170,7 @@ typedef enum IrRule {
     IR_RULE_TERNARY,
     IR_RULE_SELECT,
     IR_RULE_CAST,
+    IR_RULE_LOOKUP,
     IR_RULE_BITCAST,
     IR_RULE_BROADCAST,
     IR_RULE_RESHAPE,
@@ -243,6 +246,8 @@ typedef enum IrRule {
     IR_RULE_THREAD_TMA_LOAD,
     IR_RULE_THREAD_UPDATE,
 } IrRule;
+
+enum { IR_TABLE_BYTES = 65536 };  // of the values of a `lookup`, at most
 
 enum {  // element classes of a row, in addition to DtypeClass bits
     IR_CLASS_POINTER = 1 << 8,

@@ -8,6 +8,8 @@
 // version of memory, and a loop that writes begins one before it and one after it. Any write counts
 // against any read: views of one kernel may overlap (language rule 17). Ops with regions (custom
 // combiners, control) are left out.
+#include <string.h>
+
 #include "passes/passes.h"
 #include "passes/rewrite.h"
 
@@ -61,6 +63,10 @@ static uint64_t hash_attr(uint64_t hash, IrAttrName name, const IrAttr *attr) {
             hash = mix(hash, (uint64_t)attr->u.ints.items[i]);
         }
         return hash;
+    case IR_KIND_CONSTS:
+        for (uint32_t i = 0; i < attr->u.consts.count; i++)
+            hash = mix(hash, attr->u.consts.items[i]);
+        return hash;
     case IR_KIND_TEXTS: return mix(hash, attr->u.texts.count);
     }
     return hash;
@@ -88,6 +94,10 @@ static bool same_attr(IrAttrName name, const IrAttr *a, const IrAttr *b) {
             if (a->u.ints.items[i] != b->u.ints.items[i]) return false;
         }
         return true;
+    case IR_KIND_CONSTS:
+        return a->u.consts.count == b->u.consts.count &&
+               memcmp(a->u.consts.items, b->u.consts.items,
+                      a->u.consts.count * sizeof *a->u.consts.items) == 0;
     case IR_KIND_TEXTS: return false;  // only print has them, and it is never shared
     }
     return false;

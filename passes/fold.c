@@ -3,8 +3,8 @@
 #include "passes/simplify.h"
 
 static bool is_elementwise(const IrOp *op) {
-    return ir_op_is(op->code,
-                    IR_FAMILY_ARITHMETIC | IR_FAMILY_FUNCTION | IR_FAMILY_COMPARE | IR_FAMILY_CAST);
+    return ir_op_is(op->code, IR_FAMILY_ARITHMETIC | IR_FAMILY_FUNCTION | IR_FAMILY_COMPARE |
+                                  IR_FAMILY_CAST | IR_FAMILY_TABLE);
 }
 
 // Ops that only move elements: applied to a splat, they give the same splat in their own shape.
@@ -35,12 +35,19 @@ static bool constant_operands(const IrOp *op, uint64_t *bits) {
     return true;
 }
 
+static uint64_t looked_up(const IrOp *op, Dtype index, uint64_t bits) {
+    const IrAttr *values = ir_attr(op, IR_ATTR_VALUES);
+    int64_t at = dtype_to_i64(index, bits);
+    return at >= 0 && at < values->u.consts.count ? values->u.consts.items[at] : 0;
+}
+
 static bool evaluate(const IrOp *op, uint64_t *bits, uint64_t *result) {
     Dtype elem = simplify_elem(op), to = op->results[0].type->elem;
     switch (op->code) {
     case IR_CAST:
         *result = dtype_cast(to, elem, bits[0], ir_attr_int(op, IR_ATTR_SATURATE) != 0);
         return true;
+    case IR_LOOKUP: *result = looked_up(op, elem, bits[0]); return true;
     case IR_BITCAST: *result = bits[0]; return op->results[0].type->kind == IR_TILE;
     case IR_SHL:
     case IR_SHR: bits[1] = shift_count(ir_operand(op, 1), bits[1], dtype_bits(elem)); break;

@@ -107,6 +107,29 @@ IrValue *rule_iota_one(Simplify *s, IrOp *op) {
     return op->results[0].type->count == 1 ? simplify_constant(s, op, 0) : NULL;
 }
 
+// Both give 0 outside.
+IrValue *rule_gather_table(Simplify *s, IrOp *op) {
+    IrOp *table = simplify_from(op, 0, IR_LOOKUP);
+    IrOp *iota = table ? simplify_from(table, 0, IR_IOTA) : NULL;
+    if (!iota) return NULL;
+    const IrAttr *values = ir_attr(table, IR_ATTR_VALUES);
+    const IrType *result = op->results[0].type;
+    IrValue *index = ir_operand(op, 1);
+    if (values->u.consts.count > iota->results[0].type->count) return NULL;
+    if (ir_with_elem(s->module, index->type, result->elem) != result) return NULL;
+    return ir_lookup(&s->b, index, result->elem, values->u.consts.count, values->u.consts.items);
+}
+
+IrValue *rule_lookup_equal(Simplify *s, IrOp *op) {
+    IrOp *iota = simplify_from(op, 0, IR_IOTA);
+    const IrAttr *values = ir_attr(op, IR_ATTR_VALUES);
+    const uint64_t *items = values->u.consts.items;
+    if (!iota || iota->results[0].type->count > values->u.consts.count) return NULL;
+    for (uint32_t i = 1; i < iota->results[0].type->count; i++)
+        if (items[i] != items[0]) return NULL;
+    return simplify_constant(s, op, items[0]);
+}
+
 // ---- reductions ---------------------------------------------------------------------------------
 
 bool edit_mask_true(Simplify *s, IrOp *op) {

@@ -5,7 +5,7 @@
 #include "base/gpu_abi.h"
 #include "codegen/amdgpu/gen.h"
 
-enum { KERNEL_CONVENTION = 91, SPACE_CONSTANT = 4 };
+enum { KERNEL_CONVENTION = 91 };
 #define OF_FUNCTION ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)  // the enumerator is negative
 
 static void enum_attribute(Gen *g, unsigned index, const char *name, uint64_t value) {

@@ -115,6 +115,7 @@ static const char *refusal(const TargetCheck *c, const IrOp *op) {
     switch (ir_op_family(code)) {
     case IR_FAMILY_CONSTANT:
     case IR_FAMILY_SELECT:
+    case IR_FAMILY_TABLE:
     case IR_FAMILY_POINTER:
     case IR_FAMILY_CONTROL:
     case IR_FAMILY_END: return NULL;

@@ -30,6 +30,7 @@ typedef struct Gen Gen;
 // The target-specific part of the translation.
 typedef struct GenTarget {
     unsigned global_space;  // LLVM's address space for the targets of pointers
+    unsigned table_space;   // the same for constant tables
     bool lanes_apart;
     // Parts of 8 and 16 bits share words of 32 bits in phis, because registers have no halves.
     bool joins_narrow;
@@ -68,6 +69,12 @@ typedef struct GenTarget {
     void (*fence)(Gen *g, bool release, IrScope scope);
 } GenTarget;
 
+// The values of lookups, as a constant of the module.
+typedef struct GenTable {
+    const IrOp *first;  // a lookup in them
+    LLVMValueRef global;
+} GenTable;
+
 struct Gen {
     Arena *arena;  // scratch
     const GenTarget *target;
@@ -78,9 +85,10 @@ struct Gen {
     LLVMBuilderRef b;
     LLVMValueRef function;
     LLVMValueRef **values;  // by value id: its parts
-    bool contract;          // the current op may be fused with others
-    LLVMValueRef block;     // the address of the arguments
-    LLVMValueRef *params;   // by parameter: scalars, pointers, and the data of views
+    VEC(GenTable) tables;
+    bool contract;         // the current op may be fused with others
+    LLVMValueRef block;    // the address of the arguments
+    LLVMValueRef *params;  // by parameter: scalars, pointers, and the data of views
     LLVMValueRef (*extents)[IR_MAX_VIEW_RANK];  // by parameter
     LLVMValueRef (*strides)[IR_MAX_VIEW_RANK];
     LLVMValueRef grid[3], place[3];  // i64; `place` of this program
@@ -150,6 +158,7 @@ uint32_t gen_arguments(Gen *g, LLVMValueRef block);
 void gen_control(Gen *g, const IrOp *op);      // control.c
 void gen_elementwise(Gen *g, const IrOp *op);  // arith.c
 void gen_cast(Gen *g, const IrOp *op);         // cast.c
+void gen_lookup(Gen *g, const IrOp *op);       // table.c
 void gen_lanes(Gen *g, const IrOp *op);        // lanes.c
 void gen_atomic(Gen *g, const IrOp *op);       // atomic.c
 

@@ -63,6 +63,7 @@ void gen_op(Gen *g, const IrOp *op) {
     case IR_FAMILY_COMPARE:
     case IR_FAMILY_SELECT: gen_elementwise(g, op); return;
     case IR_FAMILY_CAST: gen_cast(g, op); return;
+    case IR_FAMILY_TABLE: gen_lookup(g, op); return;
     case IR_FAMILY_SHAPE: gen_lanes(g, op); return;
     case IR_FAMILY_ATOMIC: gen_atomic(g, op); return;
     case IR_FAMILY_CONTROL: gen_control(g, op); return;

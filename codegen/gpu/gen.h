@@ -14,7 +14,7 @@
 #include "codegen/common/gen.h"
 #include "target/machine.h"
 
-enum { SPACE_GLOBAL = 1, SPACE_SHARED = 3 };
+enum { SPACE_GLOBAL = 1, SPACE_SHARED = 3, SPACE_CONSTANT = 4 };
 
 // If a function is NULL, LLVM's own translation is used.
 typedef struct GpuOps {

@@ -321,6 +321,22 @@ static IrRange range_cast(const IrRanges *r, const IrOp *op, bool *exact) {
     return range;
 }
 
+// One of the values, or 0.
+static IrRange range_looked_up(const IrType *type, const IrOp *op) {
+    if (!dtype_is(type->elem, DTYPE_CLASS_INT)) return range_full(type);
+    const IrAttr *values = ir_attr(op, IR_ATTR_VALUES);
+    Wide min = 0, max = 0;
+    uint64_t divisor = IR_ZERO_DIVISOR;
+    for (uint32_t i = 0; i < values->u.consts.count; i++) {
+        int64_t value = dtype_to_i64(type->elem, values->u.consts.items[i]);
+        if (value < 0 && !dtype_signed(type->elem)) return range_full(type);
+        if (value < min) min = value;
+        if (value > max) max = value;
+        divisor = range_gcd(divisor, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+    }
+    return range_between(type, min, max, divisor);
+}
+
 // ---- shapes -------------------------------------------------------------------------------------
 
 static void drop_runs(IrRange *range) {
@@ -517,6 +533,7 @@ IrRange range_of_op(const IrRanges *r, const IrOp *op, uint32_t i, bool *exact) 
     case IR_RULE_SELECT: return range_selected(r, op);
     case IR_RULE_CAST:
     case IR_RULE_BITCAST: return range_cast(r, op, exact);
+    case IR_RULE_LOOKUP: return range_looked_up(type, op);
     case IR_RULE_BROADCAST:
     case IR_RULE_RESHAPE:
     case IR_RULE_PERMUTE:

@@ -8,6 +8,7 @@ SpreadRule spread_rule(const IrOp *op) {
     case IR_FAMILY_COMPARE:
     case IR_FAMILY_SELECT:
     case IR_FAMILY_CAST:
+    case IR_FAMILY_TABLE:
     case IR_FAMILY_POINTER:
     case IR_FAMILY_RANDOM: return SPREAD_SAME;
     case IR_FAMILY_SHAPE: return SPREAD_SHAPE;

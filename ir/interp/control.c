@@ -322,6 +322,7 @@ bool execute_op(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     case IR_FAMILY_COMPARE:
     case IR_FAMILY_SELECT:
     case IR_FAMILY_CAST:
+    case IR_FAMILY_TABLE:
     case IR_FAMILY_POINTER: execute_elementwise(run, frame, op); break;
     case IR_FAMILY_SHAPE: execute_shape(run, frame, op); break;
     case IR_FAMILY_DOT: execute_dot(run, frame, op); break;

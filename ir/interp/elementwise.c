@@ -56,6 +56,15 @@ static void cast(const IrOp *op, InterpSlot *r, const InterpSlot *a) {
         slot_put(r, i, dtype_cast(r->elem, a->elem, slot_get(a, i), saturate));
 }
 
+static void lookup(const IrOp *op, InterpSlot *r, const InterpSlot *index) {
+    const IrAttr *values = ir_attr(op, IR_ATTR_VALUES);
+    for (uint32_t i = 0; i < r->count; i++) {
+        int64_t at;
+        bool inside = slot_i64(index, i, &at) && at >= 0 && at < values->u.consts.count;
+        slot_put(r, i, inside ? values->u.consts.items[at] : 0);
+    }
+}
+
 // The buffer that contains an address that was an integer.
 static uint64_t origin_of(const InterpRun *run, uint64_t address) {
     for (size_t i = 1; i < run->interp->buffers.count; i++) {
@@ -104,6 +113,8 @@ void execute_elementwise(InterpRun *run, InterpFrame *frame, const IrOp *op) {
         choose(r, in[0], in[1], in[2]);
     else if (op->code == IR_CAST)
         cast(op, r, in[0]);
+    else if (op->code == IR_LOOKUP)
+        lookup(op, r, in[0]);
     else if (op->code == IR_BITCAST)
         bitcast(run, r, in[0]);
     else if (op->code == IR_PTR_ADD)

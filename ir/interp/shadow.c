@@ -444,7 +444,8 @@ Shade shade_lane(const ShadeLane *l) {
     if (l->code == IR_SELECT) return lane_select(l);
     if (l->from == DTYPE_BOOL && l->code != IR_CAST) return lane_bool(l);
     if (open && l->from != DTYPE_BOOL) return (Shade){plain.v, HUGE_VAL};
-    if (l->code == IR_BITCAST) return (Shade){plain.v, exact ? 0 : HUGE_VAL};
+    if (l->code == IR_BITCAST || l->code == IR_LOOKUP)
+        return (Shade){plain.v, exact ? 0 : HUGE_VAL};
     if (l->code == IR_CAST) return lane_cast(l);
     if (is_comparison(l->code)) return lane_decision(l, is_decided(l->in[0], l->in[1]));
     return is_float(l->to) ? lane_float(l) : lane_integer(l);

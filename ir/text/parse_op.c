@@ -72,8 +72,8 @@ typedef struct Draft {
     IrToken first;
     IrAttr attrs[IR_MAX_ATTRS];
     bool given[IR_MAX_ATTRS];
-    IrAttr nests;      // every op may have them
-    IrToken constant;  // the value of a CONST attribute: read once the type is known
+    IrAttr nests;            // every op may have them
+    VEC(IrToken) constants;  // of a CONST or CONSTS attribute: read once the type is known
     size_t operands, names, types, regions;  // where its parts begin on the stacks
 } Draft;
 
@@ -153,9 +153,18 @@ static bool constant(IrParser *p, Draft *draft) {
     if (p->token.kind != IR_TOK_NUMBER && p->token.kind != IR_TOK_NAME) {
         return parser_fail(p, "a constant");
     }
-    draft->constant = p->token;
+    vec_push(p->scratch, &draft->constants, p->token);
     parser_next(p);
     return true;
+}
+
+static bool constants(IrParser *p, Draft *draft) {
+    TRY(parser_expect(p, '[', "before a list of constants"));
+    while (!parser_at(p, ']')) {
+        TRY(constant(p, draft));
+        if (!parser_take(p, ',')) break;
+    }
+    return parser_expect(p, ']', "after a list of constants");
 }
 
 static bool attr_value(IrParser *p, Draft *draft, IrAttrName name, IrAttr *attr) {
@@ -165,6 +174,7 @@ static bool attr_value(IrParser *p, Draft *draft, IrAttrName name, IrAttr *attr)
     case IR_KIND_INTS: return ints(p, attr);
     case IR_KIND_DTYPES: return dtypes(p, attr);
     case IR_KIND_CONST: return constant(p, draft);
+    case IR_KIND_CONSTS: return constants(p, draft);
     case IR_KIND_TEXT: return parser_string(p, "a text", &attr->u.text);
     case IR_KIND_TEXTS: return texts(p, attr);
     case IR_KIND_NAME: return parser_name(p, "a name", &attr->u.name);
@@ -277,26 +287,36 @@ static bool result_types(IrParser *p, const Draft *draft) {
     return false;
 }
 
-// Reads the value of `const`, now that its type is known.
-static bool constant_bits(IrParser *p, Draft *draft) {
-    if (draft->code != IR_CONST) return true;
-    const IrType *type = p->types.count > draft->types ? p->types.data[draft->types] : NULL;
-    bool typed = type && type->kind == IR_TILE;
-    Dtype elem = typed ? type->elem : DTYPE_U64;
-    Str text = draft->constant.text;
-    switch (ir_literal_read(elem, text, &draft->attrs[0].u.bits)) {
+static bool constant_bits(IrParser *p, Dtype elem, const IrToken *token, uint64_t *bits) {
+    switch (ir_literal_read(elem, token->text, bits)) {
     case IR_LITERAL_FINE: return true;
     case IR_LITERAL_MALFORMED:
-        diag_error(p->diags, draft->constant.span, DIAG_BAD_NUMBER,
-                   "expected a value of %s, found '%.*s'", dtype_name(elem),
-                   STR_ARG(parser_short(text)));
+        diag_error(p->diags, token->span, DIAG_BAD_NUMBER, "expected a value of %s, found '%.*s'",
+                   dtype_name(elem), STR_ARG(parser_short(token->text)));
         break;
     case IR_LITERAL_RANGE:
-        diag_error(p->diags, draft->constant.span, DIAG_LITERAL_RANGE, "'%.*s' does not fit %s",
-                   STR_ARG(parser_short(text)), dtype_name(elem));
+        diag_error(p->diags, token->span, DIAG_LITERAL_RANGE, "'%.*s' does not fit %s",
+                   STR_ARG(parser_short(token->text)), dtype_name(elem));
         break;
     }
     return false;
+}
+
+// Reads the values of `const` and `lookup`, now that their type is known.
+static bool constants_bits(IrParser *p, Draft *draft) {
+    const IrType *type = p->types.count > draft->types ? p->types.data[draft->types] : NULL;
+    Dtype elem = type && type->kind == IR_TILE ? type->elem : DTYPE_U64;
+    uint32_t count = (uint32_t)draft->constants.count;
+    IrAttr *attr = &draft->attrs[0];
+    if (draft->code == IR_CONST)
+        return constant_bits(p, elem, &draft->constants.data[0], &attr->u.bits);
+    if (draft->code != IR_LOOKUP) return true;
+    uint64_t *bits = arena_new(p->arena, uint64_t, count + 1);
+    for (uint32_t i = 0; i < count; i++)
+        TRY(constant_bits(p, elem, &draft->constants.data[i], &bits[i]));
+    attr->u.consts.count = count;
+    attr->u.consts.items = bits;
+    return true;
 }
 
 static bool head(IrParser *p, Draft *draft) {
@@ -305,7 +325,7 @@ static bool head(IrParser *p, Draft *draft) {
     TRY(operands(p));
     TRY(attrs(p, draft));
     TRY(result_types(p, draft));
-    return constant_bits(p, draft);
+    return constants_bits(p, draft);
 }
 
 // ---- regions ------------------------------------------------------------------------------------

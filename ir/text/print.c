@@ -82,13 +82,22 @@ static void print_dtypes(const IrAttr *attr, StrBuf *out) {
     strbuf_char(out, ']');
 }
 
-static void print_const(const IrOp *op, const IrAttr *attr, StrBuf *out) {
+static void print_bits(const IrOp *op, uint64_t bits, StrBuf *out) {
     const IrType *t = op->result_count > 0 ? op->results[0].type : NULL;
     if (t && t->kind == IR_TILE) {
-        ir_literal_print(t->elem, attr->u.bits, out);
+        ir_literal_print(t->elem, bits, out);
     } else {
-        strbuf_printf(out, "0x%llx", (unsigned long long)attr->u.bits);
+        strbuf_printf(out, "0x%llx", (unsigned long long)bits);
     }
+}
+
+static void print_consts(const IrOp *op, const IrAttr *attr, StrBuf *out) {
+    strbuf_char(out, '[');
+    for (uint32_t i = 0; i < attr->u.consts.count; i++) {
+        if (i) strbuf_add(out, STR(", "));
+        print_bits(op, attr->u.consts.items[i], out);
+    }
+    strbuf_char(out, ']');
 }
 
 static void print_attr_value(const IrOp *op, IrAttrName name, const IrAttr *attr, StrBuf *out) {
@@ -98,7 +107,8 @@ static void print_attr_value(const IrOp *op, IrAttrName name, const IrAttr *attr
     case IR_KIND_BOOL: strbuf_add(out, attr->u.i ? STR("true") : STR("false")); break;
     case IR_KIND_INTS: print_ints(attr, out); break;
     case IR_KIND_DTYPES: print_dtypes(attr, out); break;
-    case IR_KIND_CONST: print_const(op, attr, out); break;
+    case IR_KIND_CONST: print_bits(op, attr->u.bits, out); break;
+    case IR_KIND_CONSTS: print_consts(op, attr, out); break;
     case IR_KIND_TEXT: ir_literal_quote(attr->u.text, out); break;
     case IR_KIND_TEXTS: print_texts(attr, out); break;
     case IR_KIND_NAME: strbuf_add(out, attr->u.name ? str(attr->u.name) : STR("_")); break;

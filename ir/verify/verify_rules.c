@@ -206,6 +206,24 @@ static bool rule_cast(Verifier *v, const IrOp *op) {
     return verifier_result(v, op, 0, &expected);
 }
 
+static bool rule_lookup(Verifier *v, const IrOp *op) {
+    const IrType *index = ir_operand(op, 0)->type, *r = op->results[0].type;
+    TRY(verifier_class(v, op, 0, DTYPE_CLASS_INT));
+    IrType expected = verifier_tile_like(index, r->elem);
+    TRY(verifier_result(v, op, 0, &expected));
+    const IrAttr *values = ir_attr(op, IR_ATTR_VALUES);
+    uint32_t count = values->u.consts.count;
+    if (count == 0 || (uint64_t)count * dtype_size(r->elem) > IR_TABLE_BYTES)
+        return verifier_fail(v, op, "expected 1 to %u values of %s, found %u",
+                             (unsigned)(IR_TABLE_BYTES / dtype_size(r->elem)), dtype_name(r->elem),
+                             count);
+    unsigned bits = r->elem == DTYPE_BOOL ? 1 : dtype_bits(r->elem);
+    for (uint32_t i = 0; i < count; i++)
+        if (bits < 64 && values->u.consts.items[i] >> bits)
+            return verifier_fail(v, op, "value %u does not fit %s", i, dtype_name(r->elem));
+    return true;
+}
+
 static unsigned bits_of(const IrType *t) {
     if (t->kind == IR_PTR) return 64;
     return t->kind == IR_TILE && t->elem != DTYPE_BOOL ? dtype_bits(t->elem) : 0;
@@ -332,6 +350,7 @@ bool verifier_rule(Verifier *v, const IrOp *op) {
     case IR_RULE_COMPARE: return rule_compare(v, op);
     case IR_RULE_SELECT: return rule_select(v, op);
     case IR_RULE_CAST: return rule_cast(v, op);
+    case IR_RULE_LOOKUP: return rule_lookup(v, op);
     case IR_RULE_BITCAST: return rule_bitcast(v, op);
     case IR_RULE_BROADCAST: return rule_broadcast(v, op);
     case IR_RULE_RESHAPE: return rule_reshape(v, op);

@@ -24,6 +24,7 @@ static const char *tile_section(const IrOpInfo *info) {
     case IR_RULE_SELECT: return "Elementwise, more operands";
     case IR_RULE_CAST:
     case IR_RULE_BITCAST: return "Conversions";
+    case IR_RULE_LOOKUP: return "Tables";
     case IR_RULE_BROADCAST:
     case IR_RULE_RESHAPE:
     case IR_RULE_PERMUTE:
@@ -187,6 +188,7 @@ static const char *kind_text(IrAttrKind kind) {
     case IR_KIND_BOOL: return "`true` or `false`";
     case IR_KIND_INTS: return "numbers: `[0, 16]`";
     case IR_KIND_CONST: return "a value of the result's element type, or its bits in hex";
+    case IR_KIND_CONSTS: return "values of the result's element type: `[0, 1.5]`";
     case IR_KIND_TEXT: return "a text: `\"n > 0\"`";
     case IR_KIND_TEXTS: return "texts: `[\"x = \", \"\"]`";
     case IR_KIND_NAME: return "a name";

@@ -26,8 +26,9 @@
 #define SIM_SHARED_BASE UINT64_C(0x2000000000000000)
 #define SIM_LOCAL_BASE UINT64_C(0x3000000000000000)
 #define SIM_PARAM_BASE UINT64_C(0x4000000000000000)
-// For AMD GPUs, whose buffers have 48-bit addresses: a terabyte where programs have no memory.
-#define SIM_AMD_BASE UINT64_C(0x0000810000000000)
+// For AMD GPUs, whose buffers have 48-bit addresses: a terabyte where programs have no memory. Bit
+// 47 is 0, since GFX12's code takes it for the sign of the program counter.
+#define SIM_AMD_BASE UINT64_C(0x0000210000000000)
 #define SIM_AMD_MASK UINT64_C(0xffffff0000000000)
 #define SIM_WINDOW_MASK UINT64_C(0xf000000000000000)
 

@@ -171,6 +171,26 @@ static bool cast_is_owed(const Machine *m, Dtype to, Dtype from) {
     return m->f16_convert && (other == DTYPE_F32 || (other == DTYPE_F64 && from == DTYPE_F16));
 }
 
+// Lookups of values of each width.
+static void add_lookups(Bundle *b, Dtype from, uint32_t lanes, uint32_t x, uint32_t y) {
+    static const struct {
+        Dtype to;
+        const char *values;
+    } tables[] = {{DTYPE_BOOL, "true, false, true"},
+                  {DTYPE_I8, "-1, 2, 3, -4, 5"},
+                  {DTYPE_F16, "0x3c00, 0x7e01"},
+                  {DTYPE_F32, "1.5, -0.0, 2.5, nan"},
+                  {DTYPE_U64, "7, 0, 9, 1, 2"}};
+    if (!dtype_is(from, DTYPE_CLASS_INT)) return;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        const char *type = bundle_type(b, tables[i].to, lanes);
+        for (int k = 0; k < 2; k++)
+            bundle_output(b, tables[i].to, lanes, "lookup",
+                          bundle_op(b, "lookup %%%u {values = [%s]} : %s", k ? y : x,
+                                    tables[i].values, type));
+    }
+}
+
 static bool check_casts(Values *v, Dtype from, uint32_t lanes, CpuTarget target) {
     Arena *arena = arena_create();
     Machine m = machine_of_cpu(target);
@@ -188,6 +208,7 @@ static bool check_casts(Values *v, Dtype from, uint32_t lanes, CpuTarget target)
         bundle_output(b, to, lanes, "bitcast",
                       bundle_op(b, "bitcast %%%u : %s", x, bundle_type(b, to, lanes)));
     }
+    add_lookups(b, from, lanes, x, y);
     bool fine = bundle_check(b, target, v->seen);
     arena_destroy(arena);
     return fine;

@@ -48,6 +48,7 @@ void gen_push(Gen *g, IrValue *value);
 IrValue *gen_pick(Gen *g, unsigned classes);  // classes as in ir/op.h, pointers included
 IrValue *gen_like(Gen *g, const IrType *type);
 IrValue *gen_scalar(Gen *g, Dtype elem);
+uint64_t gen_const_bits(Gen *g, Dtype elem);
 IrValue *gen_const(Gen *g, const IrType *type);
 IrValue *gen_int(Gen *g, Dtype elem, int64_t value);                       // scalar constant
 IrValue *gen_fill(Gen *g, const IrType *like, Dtype elem, int64_t value);  // constant tile

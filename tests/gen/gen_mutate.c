@@ -124,6 +124,19 @@ static void change_ints(Mutation *k, IrOp *op, IrAttrName name) {
     ir_attr_set_ints(op, name, count, items);
 }
 
+// Another value, or fewer of them.
+static void change_consts(Mutation *k, IrOp *op, IrAttrName name) {
+    const IrAttr *attr = ir_attr(op, name);
+    uint32_t count = attr->u.consts.count;
+    uint64_t *items = arena_new(k->arena, uint64_t, count + 1);
+    memcpy(items, attr->u.consts.items, count * sizeof *items);
+    if (count > 1 && roll(k, 2))
+        count = 1 + (uint32_t)roll(k, count - 1);
+    else
+        items[roll(k, count)] = const_bits(k, op->results[0].type->elem);
+    ir_attr_set_consts(op, name, count, items);
+}
+
 static bool change_attr(Mutation *k, IrOp *op) {
     const IrOpInfo *info = ir_op_info(op->code);
     if (!info->attr_count) return false;
@@ -133,6 +146,7 @@ static bool change_attr(Mutation *k, IrOp *op) {
     case IR_KIND_INT: ir_attr_set_int(op, name, roll(k, 2) ? other : now * 2); break;
     case IR_KIND_BOOL: ir_attr_set_int(op, name, !now); break;
     case IR_KIND_INTS: change_ints(k, op, name); break;
+    case IR_KIND_CONSTS: change_consts(k, op, name); break;
     case IR_KIND_CONST: ir_attr_set_bits(op, name, const_bits(k, op->results[0].type->elem)); break;
     case IR_KIND_NAME: {
         const IrFunc *f = op->block->func;

@@ -24,6 +24,17 @@ static void gen_bitcast(Gen *g) {
     gen_push(g, ir_bitcast(&g->b, gen_no_nan(g, x), ir_with_elem(g->m, x->type, to)));
 }
 
+// In a table of few values, or of more than a register has lanes; some indices are outside.
+static void gen_lookup(Gen *g) {
+    enum { MOST = 70 };
+    uint64_t values[MOST];
+    IrValue *i = gen_pick(g, DTYPE_CLASS_INT);
+    Dtype elem = gen_elem(g, DTYPE_CLASS_ANY);
+    uint32_t count = 1 + (uint32_t)dice_below(&g->dice, dice_chance(&g->dice, 50) ? 8 : MOST);
+    for (uint32_t k = 0; k < count; k++) values[k] = gen_const_bits(g, elem);
+    gen_push(g, ir_lookup(&g->b, i, elem, count, values));
+}
+
 static void gen_select(Gen *g) {
     IrValue *a = gen_pick(g, DTYPE_CLASS_ANY | (g->combining ? 0 : IR_CLASS_POINTER));
     IrValue *b = gen_like(g, a->type);
@@ -202,6 +213,7 @@ void gen_op(Gen *g, IrOpcode code) {
     }
     case IR_RULE_SELECT: gen_select(g); return;
     case IR_RULE_CAST: gen_cast(g); return;
+    case IR_RULE_LOOKUP: gen_lookup(g); return;
     case IR_RULE_BITCAST: gen_bitcast(g); return;
     case IR_RULE_BROADCAST: gen_broadcast(g); return;
     case IR_RULE_RESHAPE: gen_reshape(g); return;
@@ -282,22 +294,23 @@ void gen_op(Gen *g, IrOpcode code) {
 
 // How likely one op of a rule is, against others; 0: never by itself.
 static const unsigned char weights[] = {
-    [IR_RULE_CONST] = 2,       [IR_RULE_SCALAR_I64] = 2, [IR_RULE_EXTENT] = 3,
-    [IR_RULE_IOTA] = 3,        [IR_RULE_UNARY] = 1,      [IR_RULE_BINARY] = 2,
-    [IR_RULE_SHIFT] = 3,       [IR_RULE_COMPARE] = 2,    [IR_RULE_TERNARY] = 3,
-    [IR_RULE_SELECT] = 3,      [IR_RULE_CAST] = 3,       [IR_RULE_BITCAST] = 3,
-    [IR_RULE_BROADCAST] = 3,   [IR_RULE_RESHAPE] = 3,    [IR_RULE_PERMUTE] = 3,
-    [IR_RULE_JOIN] = 3,        [IR_RULE_SPLIT] = 3,      [IR_RULE_CAT] = 3,
-    [IR_RULE_GATHER] = 3,      [IR_RULE_DOT] = 3,        [IR_RULE_REDUCE] = 6,
-    [IR_RULE_SCAN] = 6,        [IR_RULE_SORT] = 3,       [IR_RULE_TOPK] = 3,
-    [IR_RULE_HISTOGRAM] = 3,   [IR_RULE_RANDOM] = 3,     [IR_RULE_PTR_ADD] = 3,
-    [IR_RULE_LOAD] = 3,        [IR_RULE_STORE] = 3,      [IR_RULE_ATOMIC] = 3,
-    [IR_RULE_ATOMIC_CAS] = 3,  [IR_RULE_VIEW_LOAD] = 8,  [IR_RULE_VIEW_STORE] = 6,
-    [IR_RULE_VIEW_ATOMIC] = 3, [IR_RULE_VIEW_CAS] = 3,   [IR_RULE_VIEW_INSIDE] = 3,
-    [IR_RULE_ASSERT] = 3,      [IR_RULE_PRINT] = 3,      [IR_RULE_NOALIAS] = 0,
-    [IR_RULE_UNITS] = 0,       [IR_RULE_FOR] = 6,        [IR_RULE_WHILE] = 6,
-    [IR_RULE_IF] = 6,          [IR_RULE_YIELD] = 0,      [IR_RULE_RETURN] = 0,
-    [IR_RULE_CALL] = 3,        [IR_RULE_SCRATCH] = 0,    [IR_RULE_NOTHING] = 0,
+    [IR_RULE_CONST] = 2,       [IR_RULE_SCALAR_I64] = 2,  [IR_RULE_EXTENT] = 3,
+    [IR_RULE_IOTA] = 3,        [IR_RULE_UNARY] = 1,       [IR_RULE_BINARY] = 2,
+    [IR_RULE_SHIFT] = 3,       [IR_RULE_COMPARE] = 2,     [IR_RULE_TERNARY] = 3,
+    [IR_RULE_SELECT] = 3,      [IR_RULE_CAST] = 3,        [IR_RULE_LOOKUP] = 3,
+    [IR_RULE_BITCAST] = 3,     [IR_RULE_BROADCAST] = 3,   [IR_RULE_RESHAPE] = 3,
+    [IR_RULE_PERMUTE] = 3,     [IR_RULE_JOIN] = 3,        [IR_RULE_SPLIT] = 3,
+    [IR_RULE_CAT] = 3,         [IR_RULE_GATHER] = 3,      [IR_RULE_DOT] = 3,
+    [IR_RULE_REDUCE] = 6,      [IR_RULE_SCAN] = 6,        [IR_RULE_SORT] = 3,
+    [IR_RULE_TOPK] = 3,        [IR_RULE_HISTOGRAM] = 3,   [IR_RULE_RANDOM] = 3,
+    [IR_RULE_PTR_ADD] = 3,     [IR_RULE_LOAD] = 3,        [IR_RULE_STORE] = 3,
+    [IR_RULE_ATOMIC] = 3,      [IR_RULE_ATOMIC_CAS] = 3,  [IR_RULE_VIEW_LOAD] = 8,
+    [IR_RULE_VIEW_STORE] = 6,  [IR_RULE_VIEW_ATOMIC] = 3, [IR_RULE_VIEW_CAS] = 3,
+    [IR_RULE_VIEW_INSIDE] = 3, [IR_RULE_ASSERT] = 3,      [IR_RULE_PRINT] = 3,
+    [IR_RULE_NOALIAS] = 0,     [IR_RULE_UNITS] = 0,       [IR_RULE_FOR] = 6,
+    [IR_RULE_WHILE] = 6,       [IR_RULE_IF] = 6,          [IR_RULE_YIELD] = 0,
+    [IR_RULE_RETURN] = 0,      [IR_RULE_CALL] = 3,        [IR_RULE_SCRATCH] = 0,
+    [IR_RULE_NOTHING] = 0,
 };
 
 static bool is_memory(IrRule rule) {

@@ -58,7 +58,7 @@ IrValue *gen_pick(Gen *g, unsigned classes) {
 
 // ---- constants ----------------------------------------------------------------------------------
 
-static uint64_t const_bits(Gen *g, Dtype t) {
+uint64_t gen_const_bits(Gen *g, Dtype t) {
     if (t == DTYPE_BOOL) return dice_below(&g->dice, 2);
     if (dtype_is(t, DTYPE_CLASS_ANYFLOAT)) return special_float(t, &g->dice);
     switch (dice_below(&g->dice, 8)) {
@@ -71,7 +71,7 @@ static uint64_t const_bits(Gen *g, Dtype t) {
 }
 
 IrValue *gen_const(Gen *g, const IrType *type) {
-    return ir_const_bits(&g->b, type, const_bits(g, type->elem));
+    return ir_const_bits(&g->b, type, gen_const_bits(g, type->elem));
 }
 
 IrValue *gen_int(Gen *g, Dtype elem, int64_t value) { return ir_const_int(&g->b, elem, value); }

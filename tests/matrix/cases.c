@@ -20,6 +20,7 @@ unsigned matrix_classes(IrOpcode code) {
     case IR_RULE_TERNARY:
     case IR_RULE_SELECT:
     case IR_RULE_CAST:
+    case IR_RULE_LOOKUP:
     case IR_RULE_BITCAST:
     case IR_RULE_BROADCAST:
     case IR_RULE_RESHAPE:

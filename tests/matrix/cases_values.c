@@ -392,6 +392,38 @@ static void gather(Matrix *m, IrOpcode code, int column) {
                     gather_one(m, column, by, matrix_shapes[s], axis, extent);
 }
 
+// Indices of every kind, and those of a whole table: in order, twice, and outside at either end.
+static Tile lookup_index(Matrix *m, int column, Shape shape, uint32_t count, bool near) {
+    Tile t = tile_filled(m, column, shape, FILL_ANY);
+    uint64_t base = near ? 0 : matrix_random(m);
+    for (uint32_t i = 0; near && i < t.count; i++)
+        t.bits[i] = (base + i % (2 * count + 2) - 1) & type_mask((Dtype)column);
+    return t;
+}
+
+static void lookup_one(Matrix *m, int column, int to, Shape shape, uint32_t count) {
+    for (int near = 0; near < 2; near++) {
+        Name name = cell_name(IR_LOOKUP, column, shape, "in %u of %s: %s", count, column_name(to),
+                              near ? "near" : "any");
+        if (!matrix_takes_kind(m, IR_LOOKUP, column, (uint32_t)to, name.text)) continue;
+        Case c = {.code = IR_LOOKUP, .operand_count = 1, .result_count = 1};
+        c.in[0] = lookup_index(m, column, shape, count, near != 0);
+        c.out[0] = like(m, to, &c.in[0]);
+        c.table = tile_filled(m, to, (Shape){1, {count}}, FILL_ANY);
+        matrix_case(m, name.text, &c);
+    }
+}
+
+static void lookup(Matrix *m, IrOpcode code, int column) {
+    enum { COUNTS = 6 };
+    static const uint32_t counts[COUNTS] = {1, 5, 16, 33, 256, 300};
+    (void)code;
+    for (int to = 0; to < DTYPES; to++)
+        for (int s = 0; s < SHAPES && dtype_is((Dtype)to, DTYPE_CLASS_ANY); s++)
+            for (int i = 0; i < COUNTS; i += 3)
+                lookup_one(m, column, to, matrix_shapes[s], counts[(s + to + i) % COUNTS]);
+}
+
 Maker maker_of_values(IrRule rule) {
     static const Maker makers[] = {
         [IR_RULE_CONST] = constant,  [IR_RULE_IOTA] = iota,           [IR_RULE_UNARY] = unary,
@@ -399,7 +431,7 @@ Maker maker_of_values(IrRule rule) {
         [IR_RULE_TERNARY] = ternary, [IR_RULE_SELECT] = select,       [IR_RULE_CAST] = cast,
         [IR_RULE_BITCAST] = bitcast, [IR_RULE_BROADCAST] = broadcast, [IR_RULE_RESHAPE] = reshape,
         [IR_RULE_PERMUTE] = permute, [IR_RULE_JOIN] = join,           [IR_RULE_SPLIT] = split,
-        [IR_RULE_CAT] = cat,         [IR_RULE_GATHER] = gather,
+        [IR_RULE_CAT] = cat,         [IR_RULE_GATHER] = gather,       [IR_RULE_LOOKUP] = lookup,
     };
     return rule < sizeof makers / sizeof *makers ? makers[rule] : NULL;
 }

@@ -69,6 +69,7 @@ typedef struct Case {
     int flushes;     // nor this: dots take operands below 2 to this power as 0; 0: none
     bool saturate, reverse, exclusive, descending;
     const char *region;  // text of a combiner
+    Tile table;          // of a lookup: its values, of the result's type
 } Case;
 
 // One reference per opcode: fills want; false where it does not know the case.

@@ -275,11 +275,22 @@ static bool bitcast(Case *c) {
     return true;
 }
 
+static bool lookup(Case *c) {
+    const Tile *in = &c->in[0];
+    for (uint32_t i = 0; i < c->out[0].count; i++) {
+        bool negative = type_is_signed(in->elem) && integer_of(in->elem, in->bits[i]) < 0;
+        bool inside = !negative && in->bits[i] < c->table.count;
+        c->want[0][i] = answer_bits(inside ? c->table.bits[in->bits[i]] : 0);
+    }
+    return true;
+}
+
 Reference reference_elementwise_of(IrOpcode code) {
     if (scalars[code]) return elementwise;
     if (code == IR_SHL || code == IR_SHR) return shift;
     if (code == IR_SELECT) return select;
     if (code == IR_CAST) return cast;
     if (code == IR_BITCAST) return bitcast;
+    if (code == IR_LOOKUP) return lookup;
     return NULL;
 }

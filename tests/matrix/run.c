@@ -489,22 +489,30 @@ static void selection_text(StrBuf *out, const Tile *t, bool piece) {
     strbuf_printf(out, "%s]}", t->rank ? "" : "0");
 }
 
-static void constant_text(StrBuf *out, const Case *c) {
-    Dtype t = c->out[0].elem;
+static void constant_text(StrBuf *out, Dtype t, uint64_t bits) {
     if (t == DTYPE_BOOL)
-        strbuf_printf(out, "%s", c->value ? "true" : "false");
+        strbuf_printf(out, "%s", bits ? "true" : "false");
     else if (type_is_float(t))
-        strbuf_printf(out, "0x%llx", (unsigned long long)c->value);
+        strbuf_printf(out, "0x%llx", (unsigned long long)bits);
     else if (type_is_signed(t))
-        strbuf_printf(out, "%lld", (long long)integer_of(t, c->value));
+        strbuf_printf(out, "%lld", (long long)integer_of(t, bits));
     else
-        strbuf_printf(out, "%llu", (unsigned long long)c->value);
+        strbuf_printf(out, "%llu", (unsigned long long)bits);
+}
+
+static void table_text(StrBuf *out, const Case *c) {
+    for (uint32_t i = 0; i < c->table.count; i++) {
+        strbuf_printf(out, i ? ", " : "[");
+        constant_text(out, c->out[0].elem, c->table.bits[i]);
+    }
+    strbuf_printf(out, "]");
 }
 
 // Every attribute of the row that a value op can have; the other ops have texts of their own.
 static bool attr_text(StrBuf *out, const Case *c, IrAttrName name) {
     switch (name) {
-    case IR_ATTR_VALUE: constant_text(out, c); return true;
+    case IR_ATTR_VALUE: constant_text(out, c->out[0].elem, c->value); return true;
+    case IR_ATTR_VALUES: table_text(out, c); return true;
     case IR_ATTR_AXIS: strbuf_printf(out, "%d", (int)c->axis); return true;
     case IR_ATTR_COUNT: strbuf_printf(out, "%d", (int)c->count); return true;
     case IR_ATTR_SATURATE: strbuf_printf(out, "%s", c->saturate ? "true" : "false"); return true;
@@ -782,7 +790,7 @@ static bool is_elementwise(const Case *c) {
     IrRule rule = ir_op_info(c->code)->rule;
     bool by_lane = rule == IR_RULE_UNARY || rule == IR_RULE_BINARY || rule == IR_RULE_SHIFT ||
                    rule == IR_RULE_COMPARE || rule == IR_RULE_TERNARY || rule == IR_RULE_SELECT ||
-                   rule == IR_RULE_CAST;
+                   rule == IR_RULE_CAST || rule == IR_RULE_LOOKUP;
     for (uint32_t k = 0; k < c->operand_count; k++)
         by_lane &= c->in[k].rank == 0 || c->in[k].count == c->out[0].count;
     return by_lane;

@@ -50,7 +50,7 @@ static uint32_t cost_of(const Planner *p, const IrValue *v, uint32_t limit) {
     uint32_t cost = 1;
     if (code == IR_BROADCAST || code == IR_RESHAPE || code == IR_PERMUTE) cost = 0;
     if (code == IR_DIV || code == IR_REM || code == IR_SQRT) cost = TUNE_SLOW_OP;
-    if (code == IR_GATHER) cost = TUNE_SLOW_OP;
+    if (code == IR_GATHER || code == IR_LOOKUP) cost = TUNE_SLOW_OP;
     uint32_t first = alias_is_view_access(v->def) ? ir_view_index_start(code) : 0;
     for (uint32_t i = first; i < v->def->operand_count && cost < limit; i++)
         if (ir_operand(v->def, i)) cost += cost_of(p, ir_operand(v->def, i), limit - cost);

@@ -164,6 +164,7 @@ static void lower_op(Threads *t, const IrOp *op) {
     case IR_FAMILY_FUNCTION:
     case IR_FAMILY_SELECT:
     case IR_FAMILY_CAST:
+    case IR_FAMILY_TABLE:
     case IR_FAMILY_RANDOM:
     case IR_FAMILY_END:
     case IR_FAMILY_CALL:
