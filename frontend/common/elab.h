@@ -5,11 +5,11 @@
 // type and shape, emit operations, and report operands that do not fit. Control flow is in
 // control.h, operations with rules of their own (reductions, products, accesses) are in build.h. A
 // front end's own state begins with an Elab. Invariants: a Val is compile-time (INT, FLOAT, BOOL:
-// untyped; TYPE, VIEW, FN, STRING), an IR value, a tuple of those, NONE (a call without result, a
-// return value not yet set) or POISON. POISON stands for a value whose error was reported: code
-// that gets one reports nothing more. Errors go through el_error, which lets the language add notes
-// on the calls that led there. Ownership: IR in the module's arena, everything else in `scratch`,
-// which ends with the elaboration.
+// untyped; TYPE, VIEW, FN, STRING, TABLE), an IR value, a tuple of those, NONE (a call without
+// result, a return value not yet set) or POISON. POISON stands for a value whose error was
+// reported: code that gets one reports nothing more. Errors go through el_error, which lets the
+// language add notes on the calls that led there. Ownership: IR in the module's arena, everything
+// else in `scratch`, which ends with the elaboration.
 //
 //     Val sum = el_operate(e, OPERATOR_ADD, a, b, span, (Span[]){left, right});
 //     if (sum.kind == VAL_POISON) return sum;
@@ -37,6 +37,7 @@ typedef enum ValKind {
     VAL_FN,
     VAL_STRING,
     VAL_ARRAY,
+    VAL_TABLE,
 } ValKind;
 
 typedef struct Val Val;
@@ -58,6 +59,14 @@ typedef struct Array {
     Slot *slots;
 } Array;
 
+// Constants of one type, known at compile time: a tile if all extents are powers of two.
+typedef struct Table {
+    Symbol name;  // NULL: it has none
+    Dtype elem;
+    uint32_t rank, dims[IR_MAX_RANK], count;
+    uint64_t *bits;  // row-major; in the module's arena
+} Table;
+
 struct Val {
     ValKind kind;
     union {
@@ -68,6 +77,7 @@ struct Val {
         IrValue *ir;
         const View *view;
         const Array *array;
+        const Table *table;
         Str text;
         struct {
             const void *own;  // defined by the front end
@@ -141,6 +151,8 @@ IrValue *el_op1(Elab *e, IrOpcode code, uint32_t count, IrValue *const *operands
 // ---- value.c: types
 // The dtype of an untyped value that nothing else gives a type.
 Dtype el_default_dtype(Val v);
+// The bits of a compile-time value in this element type; false after an error at `span`.
+bool el_adopt_bits(Elab *e, Val v, Dtype elem, Span span, uint64_t *bits);
 // A compile-time value as a constant of this element type and shape; NULL after an error at `span`.
 IrValue *el_adopt(Elab *e, Val v, Dtype elem, uint32_t rank, const uint32_t *shape, Span span);
 IrValue *el_convert(Elab *e, IrValue *v, Dtype elem);  // adds a cast if it is needed
@@ -163,6 +175,14 @@ IrValue *el_broadcast(Elab *e, IrValue *v, uint32_t rank, const uint32_t *shape)
 bool el_common_shape(Elab *e, Span span, uint32_t count, IrValue *const *values, Shape *shape);
 bool el_stretches(const IrType *from, uint32_t rank, const uint32_t *shape);
 bool el_shape_limits(Elab *e, Span span, uint32_t rank, const uint32_t *shape);
+
+// ---- table.c
+// The table as a tile; NULL after an error at `span`.
+IrValue *el_table_tile(Elab *e, const Table *t, Span span);
+// Element `i` as a compile-time value.
+Val el_table_value(const Table *t, uint32_t i);
+// The elements at these numbers, which count in row-major order; 0 where a number is outside.
+IrValue *el_table_lookup(Elab *e, const Table *t, IrValue *numbers);
 
 // ---- fold.c: compile-time arithmetic
 Val el_fold_unary(Elab *e, Operator op, Val a, Span span);

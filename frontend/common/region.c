@@ -74,6 +74,7 @@ bool el_same(Val a, Val b) {
     case VAL_VIEW: return a.view == b.view;
     case VAL_FN: return a.fn.own == b.fn.own;
     case VAL_ARRAY: return a.array == b.array;
+    case VAL_TABLE: return a.table == b.table;
     case VAL_TUPLE:
     case VAL_STRING: return false;
     }

@@ -40,6 +40,14 @@ const char *el_type_text(Elab *e, const IrType *t) {
     return out.text;
 }
 
+static const char *table_text(Elab *e, const Table *t) {
+    if (t->name) return arena_printf(e->scratch, "the table '%s'", t->name);
+    StrBuf out = strbuf(e->scratch);
+    strbuf_add(&out, str(dtype_name(t->elem)));
+    shape_text(&out, t->rank, t->dims);
+    return out.text;
+}
+
 const char *el_wide_text(Elab *e, Wide value) {
     uint64_t magnitude = (uint64_t)(value < 0 ? -value : value);
     return arena_printf(e->scratch, "%s%llu", value < 0 ? "-" : "", (unsigned long long)magnitude);
@@ -64,6 +72,7 @@ const char *el_val_text(Elab *e, Val v) {
     case VAL_FN: return arena_printf(e->scratch, "the function '%s'", v.fn.name);
     case VAL_STRING: return "a string";
     case VAL_ARRAY: return arena_printf(e->scratch, "the array '%s'", v.array->name);
+    case VAL_TABLE: return table_text(e, v.table);
     }
     return "";
 }
@@ -174,21 +183,24 @@ static bool adopt_integer(Elab *e, Val v, Dtype elem, Span span, uint64_t *bits)
     return true;
 }
 
-IrValue *el_adopt(Elab *e, Val v, Dtype elem, uint32_t rank, const uint32_t *shape, Span span) {
-    uint64_t bits = 0;
+bool el_adopt_bits(Elab *e, Val v, Dtype elem, Span span, uint64_t *bits) {
     if ((v.kind == VAL_BOOL) != (elem == DTYPE_BOOL)) {
         el_error(e, span, DIAG_TYPE, "expected %s, found %s", dtype_name(elem), el_val_text(e, v));
         if (v.kind == VAL_BOOL)
             el_help(e, "a bool becomes a number only by a cast: %s", el_cast_text(e, elem));
-        return NULL;
+        return false;
     }
     if (elem == DTYPE_BOOL) {
-        bits = v.truth;
-    } else if (dtype_is(elem, DTYPE_CLASS_ANYFLOAT)) {
-        if (!adopt_float(e, v, elem, span, &bits)) return NULL;
-    } else if (!adopt_integer(e, v, elem, span, &bits)) {
-        return NULL;
+        *bits = v.truth;
+        return true;
     }
+    bool is_float = dtype_is(elem, DTYPE_CLASS_ANYFLOAT);
+    return (is_float ? adopt_float : adopt_integer)(e, v, elem, span, bits);
+}
+
+IrValue *el_adopt(Elab *e, Val v, Dtype elem, uint32_t rank, const uint32_t *shape, Span span) {
+    uint64_t bits = 0;
+    if (!el_adopt_bits(e, v, elem, span, &bits)) return NULL;
     const IrType *type = rank ? ir_tile(e->module, elem, rank, shape) : ir_scalar(e->module, elem);
     return ir_const_bits(&e->b, type, bits);
 }

@@ -41,9 +41,10 @@ typedef enum AstKind {
     AST_SELECT,  // a +: b, or ":" if both are NULL
     AST_TYPE,    // dtype: an element type's name used as a value (cast, argument)
     AST_TUPLE,   // list of two or more; only after return, or as an argument of a call
+    AST_BRACES,  // list of expressions and AST_BRACES; the values of a table or of tile(…)
     AST_ERROR,   // inserted where the parser recovered
     // Statements
-    AST_LET,  // decls (one or a tuple), a: value
+    AST_LET,  // decls (one or a tuple), a: value; a table's decl is a DECL_CONST with dims
     AST_VAR,
     // a: target (name or index), op: OPERATOR_NONE or the compound operator, b: value, c: mask
     AST_ASSIGN,
@@ -112,7 +113,7 @@ typedef enum AstDeclKind {
     DECL_LET,
     DECL_VAR,
     DECL_LOOP,   // a for's variable
-    DECL_CONST,  // `const N = 4;` at the top of a file, or a let of compile-time values
+    DECL_CONST,  // `const N = 4;` at the top of a file; a table, which has dims
 } AstDeclKind;
 
 typedef struct AstTypeName {  // an element type or a type parameter
@@ -132,9 +133,9 @@ struct AstDecl {
     uint32_t slot;     // dense within its kernel or fn: the elaborator's side table; of a top-level
                        // const its place in AstModule.consts
     AstDecl *next;     // next element of the list
-    AstTypeName type;  // scalars, pointers, views
+    AstTypeName type;  // scalars, pointers, views, tables
     bool strided;      // views
-    Ast *dims;         // views: the extents, linked; an array: the number of its tiles
+    Ast *dims;         // views, tables: the extents, linked; an array: the number of its tiles
     Ast *value;        // default of a const parameter; value of a const
     void *owner;       // DECL_KERNEL, DECL_FN: the AstKernel or AstFn
 };

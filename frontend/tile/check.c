@@ -84,9 +84,18 @@ static bool check_kernel(const TileCheck *c, const AstKernel *kernel) {
     return false;
 }
 
+static bool check_tables(const TileCheck *c) {
+    ArenaMark ir_mark = arena_mark(c->ir), scratch_mark = arena_mark(c->scratch);
+    IrModule *module = ir_module_create(c->ir, c->file->sources, c->file->names);
+    bool good = el_check_tables(c->file, module, c->diags, c->scratch);
+    arena_reset(c->ir, ir_mark);
+    arena_reset(c->scratch, scratch_mark);
+    return good;
+}
+
 bool tile_check(TileFile *file, Diags *diags) {
     TileCheck c = {file, diags, arena_create(), arena_create()};
-    bool good = true;
+    bool good = check_tables(&c);
     for (size_t i = 0; i < file->module.kernels.count; i++)
         good = check_kernel(&c, file->module.kernels.data[i]) && good;
     arena_destroy(c.ir);

@@ -61,6 +61,7 @@ typedef struct TileElab {
     int depth, calls, inlined;
     int unrolled;
     uint32_t complained;  // the region of a condition that was reported as a whole
+    bool constant;        // elements of tables are untyped here: the value must be a constant
     bool silent;          // reached a part of the tree whose error the parser or resolver reported
     uint32_t *blamed;     // positions of the errors reported before this elaboration, ascending
     size_t blamed_count;
@@ -69,6 +70,7 @@ typedef struct TileElab {
 static inline TileElab *tile_of(Elab *e) { return (TileElab *)e; }
 
 // ---- elaborate_const.c: expressions that must be compile-time
+Val el_const_expr(Elab *e, const Ast *ast);  // the elements of tables are untyped
 bool el_const_int(Elab *e, const Ast *ast, const char *what, Wide *value);
 bool el_const_range(Elab *e, const Ast *ast, const char *what, int64_t low, int64_t high,
                     int64_t *value);
@@ -171,7 +173,18 @@ bool el_no_packed_store(Elab *e, const Access *access, const Ast *mask);
 Val el_index(Elab *e, const Ast *index);  // any read by indices, of views too
 Val el_array(Elab *e, const AstDecl *decl, Val v, Span span);
 bool el_is_element(Elab *e, const Ast *target, Slot **slot);
+// Reported under sanitize only: an index, or a tile of them, is from 0 to extent - 1.
+void el_check_index(Elab *e, IrValue *i, uint32_t extent);
 void el_element_assign(Elab *e, const Ast *ast, Slot *slot);
+
+// ---- elaborate_table.c
+Val el_table_declared(Elab *e, const AstDecl *decl);  // a table, or POISON
+// Every table of the file, and of those that it imports; false after errors.
+bool el_check_tables(TileFile *file, IrModule *module, Diags *diags, Arena *scratch);
+Val el_tile_literal(Elab *e, const Args *a);
+// The table that the expression names; VAL_NONE: it names none.
+Val el_table_named(Elab *e, const Ast *ast);
+Val el_table_read(Elab *e, const Table *t, const Ast *index);
 
 // ---- elaborate_control.c, elaborate_loop.c, elaborate_stmt.c
 void el_list(Elab *e, const Ast *first);

@@ -12,8 +12,16 @@ static bool const_expected(Elab *e, const Ast *ast, const char *what, Val v, con
     return false;
 }
 
-bool el_const_int(Elab *e, const Ast *ast, const char *what, Wide *value) {
+Val el_const_expr(Elab *e, const Ast *ast) {
+    bool outer = tile_of(e)->constant;
+    tile_of(e)->constant = true;
     Val v = el_expr(e, ast);
+    tile_of(e)->constant = outer;
+    return v;
+}
+
+bool el_const_int(Elab *e, const Ast *ast, const char *what, Wide *value) {
+    Val v = el_const_expr(e, ast);
     if (v.kind != VAL_INT) return const_expected(e, ast, what, v, "an integer");
     *value = v.integer;
     return true;
@@ -33,11 +41,11 @@ bool el_const_range_of(Elab *e, Val v, const Ast *ast, const char *what, int64_t
 
 bool el_const_range(Elab *e, const Ast *ast, const char *what, int64_t low, int64_t high,
                     int64_t *value) {
-    return el_const_range_of(e, el_expr(e, ast), ast, what, low, high, value);
+    return el_const_range_of(e, el_const_expr(e, ast), ast, what, low, high, value);
 }
 
 bool el_const_bool(Elab *e, const Ast *ast, const char *what, bool *value) {
-    Val v = el_expr(e, ast);
+    Val v = el_const_expr(e, ast);
     if (v.kind != VAL_BOOL) return const_expected(e, ast, what, v, "a bool");
     *value = v.truth;
     return true;

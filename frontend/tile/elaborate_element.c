@@ -75,8 +75,7 @@ typedef struct Element {
     Shape shape;                  // of the selection
 } Element;
 
-// Reported under sanitize only.
-static void check_index(Elab *e, IrValue *i, uint32_t extent) {
+void el_check_index(Elab *e, IrValue *i, uint32_t extent) {
     IrValue *low = ir_binary(&e->b, IR_GE, i, ir_const_bits(&e->b, i->type, 0));
     IrValue *high = ir_binary(&e->b, IR_LT, i, ir_const_bits(&e->b, i->type, extent));
     IrValue *inside = ir_binary(&e->b, IR_AND, low, high);
@@ -103,7 +102,7 @@ static IrValue *element_index(Elab *e, const Ast *ast, uint32_t dim, uint32_t ex
     Dtype elem = el_elem(v.ir);
     bool narrow = elem == DTYPE_I32 || dtype_bits(elem) < 32;
     IrValue *i = narrow ? el_convert(e, v.ir, DTYPE_I32) : el_index_to_i64(e, v.ir);
-    if (!fits) check_index(e, i, extent);
+    if (!fits) el_check_index(e, i, extent);
     return i;
 }
 
@@ -183,10 +182,13 @@ static bool has_elements(Val v) {
 }
 
 Val el_index(Elab *e, const Ast *index) {
+    Val table = el_table_named(e, index->a);
+    if (table.kind == VAL_TABLE) return el_table_read(e, table.table, index);
     if (tile_of(e)->place != EL_IN_BODY) return el_view_load(e, index);
     Val v = el_expr(e, index->a);
     if (v.kind == VAL_POISON) return v;
     if (v.kind == VAL_VIEW) return el_view_load(e, index);
+    if (v.kind == VAL_TABLE) return el_table_read(e, v.table, index);
     if (!has_elements(v)) return el_not_indexed(e, v, index->a->span);
     if (index->b)
         return el_error(e, index->b->span, DIAG_PAD,

@@ -19,8 +19,8 @@ static Val name_const(Elab *e, const AstDecl *decl) {
     if (tile_of(e)->const_states[slot] == 1)
         return el_error(e, decl->span, DIAG_RECURSION, "'%s' needs its own value", decl->name);
     tile_of(e)->const_states[slot] = 1;
-    Val v = el_expr(e, decl->value);
-    if (v.kind != VAL_POISON && !el_is_const(v)) {
+    Val v = decl->dims ? el_table_declared(e, decl) : el_const_expr(e, decl->value);
+    if (v.kind != VAL_POISON && v.kind != VAL_TABLE && !el_is_const(v)) {
         v = el_error(e, decl->value->span, DIAG_NOT_CONSTANT,
                      "the value of '%s' must be known at compile time", decl->name);
     }
@@ -111,6 +111,7 @@ Val el_check_operand(Elab *e, Val v, Span span) {
         el_error(e, span, DIAG_NOT_A_VALUE, "expected a value, found %s", el_val_text(e, v));
         el_help(e, "name one of its tiles: %s[0]", v.array->name);
         return EL_POISON;
+    case VAL_TABLE: return el_ir(el_table_tile(e, v.table, span));
     case VAL_FN:
     case VAL_STRING:
         return el_error(e, span, DIAG_NOT_A_VALUE, "expected a value, found %s", el_val_text(e, v));
@@ -219,6 +220,9 @@ static Val expr_dispatch(Elab *e, const Ast *ast) {
     case AST_INDEX: return el_index(e, ast);
     case AST_TYPE: return (Val){.kind = VAL_TYPE, .type = ast->dtype};
     case AST_TUPLE: return expr_tuple(e, ast);
+    case AST_BRACES:
+        return el_error(e, ast->span, DIAG_MISPLACED,
+                        "values in braces are those of a table or of tile(T, { … })");
     case AST_NAMED:
     case AST_SELECT: return el_error(e, ast->span, DIAG_MISPLACED, "expected a value here");
     case AST_ERROR:

@@ -21,7 +21,7 @@ static void declare_one(Elab *e, const AstDecl *decl, bool is_var, Val v, Span s
         return;
     }
     bool kept = !is_var && (v.kind == VAL_TYPE || v.kind == VAL_VIEW || v.kind == VAL_FN ||
-                            v.kind == VAL_TUPLE);
+                            v.kind == VAL_TUPLE || v.kind == VAL_TABLE);
     if (!kept) v = el_check_operand(e, v, span);
     if (is_var) v = el_ir(el_value(e, v, span));
     if (v.kind == VAL_IR) bind_name(v.ir, decl->name);
@@ -40,7 +40,18 @@ static void declare_tuple(Elab *e, const Ast *ast, uint32_t names, Val v) {
                     ast->a->span);
 }
 
+static void declare_table(Elab *e, const AstDecl *decl) {
+    Slot *slot = el_slot(e, decl);
+    if (!slot) return;
+    slot->name = decl->name;
+    el_declare_slot(e, slot, el_table_declared(e, decl));
+}
+
 static void stmt_declare(Elab *e, const Ast *ast) {
+    if (ast->decl && ast->decl->kind == DECL_CONST) {
+        declare_table(e, ast->decl);
+        return;
+    }
     Val v = el_expr(e, ast->a);
     if (!ast->decl) return;
     uint32_t names = 0;
@@ -119,7 +130,11 @@ static void stmt_assign(Elab *e, const Ast *ast) {
         assign_name(e, ast);
     } else if (ast->a->kind == AST_INDEX) {
         Slot *slot;
-        if (ast->a->a->kind == AST_INDEX) {
+        Val table = el_table_named(e, ast->a->a);
+        if (table.kind == VAL_TABLE) {
+            el_error(e, ast->a->span, DIAG_ASSIGN, "%s cannot be assigned", el_val_text(e, table));
+            el_help(e, "copy it: var t = …; t[i] = …");
+        } else if (ast->a->a->kind == AST_INDEX) {
             el_error(e, ast->a->span, DIAG_INDEX, "a write has one pair of brackets");
             el_help(e, "write all indices in it, x[i, j] = …");
         } else if (el_is_element(e, ast->a, &slot))
@@ -198,6 +213,7 @@ static void stmt_dispatch(Elab *e, const Ast *ast) {
     case AST_SELECT:
     case AST_TYPE:
     case AST_TUPLE:
+    case AST_BRACES:
     case AST_ERROR: el_silent(e); break;
     }
 }

@@ -167,19 +167,28 @@ AstDecl *parse_decl(Parser *p, AstDeclKind kind, Symbol name, Span span) {
 
 // ---- the top of a file
 
-static void parse_const(Parser *p) {
+// The name and the value of a const; NULL after an error.
+static AstDecl *parse_value(Parser *p, Span type, bool typed) {
     Span span;
-    parse_advance(p);
-    if (parse_at(p, TOK_TYPE) &&
-        parse_complain(p, p->tok.span, DIAG_SYNTAX, "a const has no type")) {
+    typed = typed || parse_at(p, TOK_TYPE);
+    if (typed && parse_complain(p, type, DIAG_SYNTAX, "a const has no type"))
         parse_help(p, "consts are integers known at compile time; write 'const N = 4;'");
-        parse_advance(p);
-    }
+    if (parse_at(p, TOK_TYPE)) parse_advance(p);
     Symbol name = parse_name(p, "the name of a const", &span);
-    if (!name) return;
+    if (!name) return NULL;
     AstDecl *decl = parse_decl(p, DECL_CONST, name, span);
     bool value = parse_expect(p, TOK_ASSIGN, "and a value after the name of the const");
     decl->value = value ? parse_expr(p) : parse_node(p, AST_ERROR, p->tok.span);
+    return decl;
+}
+
+static void parse_const(Parser *p) {
+    AstTypeName type;
+    parse_advance(p);
+    bool typed = parse_typed_name(p, &type);
+    AstDecl *decl = parse_at_table(p) ? parse_table(p, typed ? &type : NULL)
+                                      : parse_value(p, typed ? type.span : p->tok.span, typed);
+    if (!decl) return;
     decl->slot = (uint32_t)p->t->module.consts.count;
     vec_push(p->arena, &p->t->module.consts, decl);
     tile_global_add(p->t, decl);

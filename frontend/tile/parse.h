@@ -95,6 +95,15 @@ Ast *parse_expr(Parser *p);      // never AST_TUPLE
 Ast *parse_returned(Parser *p);  // an expression or a tuple
 // Expressions separated by commas.
 Ast *parse_list(Parser *p);
+Ast *parse_braces(Parser *p);  // '{' … '}'
+
+// ---- parse_table.c
+// Is this a type and a name, of which the type is read into *type?
+bool parse_typed_name(Parser *p, AstTypeName *type);
+// Does a table begin here, with its name?
+bool parse_at_table(Parser *p);
+// Reads name, extents and values. `type` is NULL if there was none.
+AstDecl *parse_table(Parser *p, const AstTypeName *type);
 
 // Is this a type parameter of the current kernel, or a type of another language?
 bool parse_is_type(const Parser *p, Symbol name);

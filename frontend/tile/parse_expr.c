@@ -197,8 +197,47 @@ static Ast *parse_primary(Parser *p) {
         parse_advance(p);
         return error_at(p, p->previous);
     case TOK_LPAREN: return parse_parenthesis(p);
+    case TOK_LBRACE:
+        parse_expected(p, "an expression");
+        parse_help(p,
+                   "values in braces are those of a table, const f32 W[2] = {1, 2}, or of a "
+                   "tile, tile(f32, {1, 2})");
+        return error_node(p);
     default: parse_expected(p, "an expression"); return error_node(p);
     }
+}
+
+// ---- values in braces
+
+// After an error: skips to after the brace that closes the list, or before what ends the statement.
+static void sync_braces(Parser *p) {
+    size_t open = 1;
+    while (open && !parse_at(p, TOK_END) && !parse_at(p, TOK_SEMICOLON) &&
+           !parse_at(p, TOK_KERNEL)) {
+        if (parse_at(p, TOK_LBRACE)) open++;
+        if (parse_at(p, TOK_RBRACE)) open--;
+        parse_advance(p);
+    }
+}
+
+Ast *parse_braces(Parser *p) {
+    Ast *node = parse_node(p, AST_BRACES, p->tok.span);
+    AstList list;
+    list_begin(&list);
+    parse_advance(p);
+    if (!parse_enter(p)) return node;
+    while (!p->panic && !parse_at(p, TOK_RBRACE)) {
+        Ast *item = parse_at(p, TOK_LBRACE) ? parse_braces(p) : parse_expr(p);
+        attach(p, node, item);
+        list_add(&list, item);
+        if (!parse_accept(p, TOK_COMMA)) break;
+    }
+    node->list = list.first;
+    parse_expect(p, TOK_RBRACE, "after the values");
+    parse_leave(p);
+    if (p->panic) sync_braces(p);
+    node->span = span_join(node->span, p->previous);
+    return node;
 }
 
 // ---- calls and indices
@@ -220,7 +259,9 @@ static Ast *parse_argument(Parser *p, bool *named) {
         return parse_named_argument(p);
     }
     Span span = p->tok.span;
-    Ast *value = parse_at(p, TOK_STRING) ? string_literal(p) : parse_any(p);
+    Ast *value = parse_at(p, TOK_STRING)   ? string_literal(p)
+                 : parse_at(p, TOK_LBRACE) ? parse_braces(p)
+                                           : parse_any(p);
     if (*named && parse_complain(p, span_join(span, value->span), DIAG_SYNTAX,
                                  "a positional argument after a named one"))
         parse_help(p, "named arguments come last");

@@ -221,10 +221,9 @@ static bool is_memory_word(Str word) {
     return false;
 }
 
-// A declaration of another language, for which we assume a let: 'f32 x = 1;', 'auto x = 1;', 'const
-// N = 4;' in a body, '__shared__ f32 s[4];'.
+// A declaration of another language, for which we assume a let: 'f32 x = 1;', 'auto x = 1;',
+// '__shared__ f32 s[4];'.
 static bool begins_foreign_let(Parser *p) {
-    if (parse_at(p, TOK_CONST)) return true;
     if (!parse_at(p, TOK_TYPE) && !parse_at(p, TOK_NAME)) return false;
     const Token *next = parse_peek(p);
     if (next->first) return false;
@@ -232,10 +231,39 @@ static bool begins_foreign_let(Parser *p) {
            (next->kind == TOK_TYPE && parse_at(p, TOK_NAME) && is_memory_word(str(p->tok.u.name)));
 }
 
+static Ast *foreign_let(Parser *p, Ast *let) {
+    let->decl = parse_let_names(p, DECL_VAR);
+    if (p->panic) return let;
+    if (parse_accept(p, TOK_ASSIGN)) parse_expr(p);
+    let->a = error_node(p);  // the name was meant to have another type
+    end_statement(p, "after the declaration");
+    return let;
+}
+
+// A table. 'const N = 4;' belongs at the top of a file.
+static Ast *parse_local_const(Parser *p) {
+    Span span = p->tok.span;
+    AstTypeName type;
+    parse_advance(p);
+    bool typed = parse_typed_name(p, &type);
+    while (parse_at(p, TOK_NAME) && parse_peek(p)->kind == TOK_NAME) parse_advance(p);
+    Ast *let = parse_node(p, AST_LET, span);
+    if (parse_at_table(p)) {
+        let->decl = parse_table(p, typed ? &type : NULL);
+        let->a = let->decl->value;
+        let->span = span_join(span, p->previous);
+        end_statement(p, "after the table");
+        return let;
+    }
+    if (parse_complain(p, span, DIAG_SYNTAX, "a 'const' belongs at the top of a file"))
+        parse_help(p, "in a body write 'let'");
+    if (parse_at(p, TOK_TYPE)) parse_advance(p);
+    return foreign_let(p, parse_node(p, AST_VAR, span));
+}
+
 static Ast *parse_foreign_let(Parser *p) {
-    bool is_const = parse_at(p, TOK_CONST);
-    const char *word = is_const ? "const" : p->tok.u.name;
-    bool is_type = parse_at(p, TOK_TYPE) || is_const || parse_is_type(p, word);
+    const char *word = p->tok.u.name;
+    bool is_type = parse_at(p, TOK_TYPE) || parse_is_type(p, word);
     Span span = p->tok.span;
     parse_advance(p);
     while (is_type && parse_at(p, TOK_NAME) && parse_peek(p)->kind == TOK_NAME) parse_advance(p);
@@ -250,23 +278,10 @@ static Ast *parse_foreign_let(Parser *p) {
         parse_expected(p, "'=', '[', '(' or an operator");
         return error_node(p);
     }
-    if (is_const) {
-        if (parse_complain(p, span, DIAG_SYNTAX, "a 'const' belongs at the top of a file"))
-            parse_help(p, "in a body write 'let'");
-        if (parse_at(p, TOK_TYPE)) parse_advance(p);
-    } else if (parse_complain(p, span, DIAG_SYNTAX,
-                              "a variable is declared with 'let' or 'var', found "
-                              "'%s'",
-                              word)) {
+    if (parse_complain(p, span, DIAG_SYNTAX,
+                       "a variable is declared with 'let' or 'var', found '%s'", word))
         parse_help(p, "write 'let %s = …;' (or 'var', when it is assigned later)", p->tok.u.name);
-    }
-    Ast *let = parse_node(p, AST_VAR, span);
-    let->decl = parse_let_names(p, DECL_VAR);
-    if (p->panic) return let;
-    if (parse_accept(p, TOK_ASSIGN)) parse_expr(p);
-    let->a = error_node(p);  // the name was meant to have another type
-    end_statement(p, "after the declaration");
-    return let;
+    return foreign_let(p, parse_node(p, AST_VAR, span));
 }
 
 // ---- if, for, while
@@ -508,6 +523,7 @@ static Ast *parse_kind(Parser *p) {
     case TOK_BREAK: return parse_jump(p, AST_BREAK, "after 'break'");
     case TOK_CONTINUE: return parse_jump(p, AST_CONTINUE, "after 'continue'");
     case TOK_LBRACE: return parse_block(p, "the block");
+    case TOK_CONST: return parse_local_const(p);
     case TOK_ELSE:
         if (parse_complain(p, p->tok.span, DIAG_SYNTAX, "this 'else' belongs to no 'if'"))
             parse_help(p, "an 'if' with several statements before its 'else' needs braces");

@@ -22,8 +22,8 @@ typedef struct Plain {
 } Plain;
 
 static void add_piece(Plain *p, const AstDecl *decl, const Ast *last) {
-    PlainPiece piece = {
-        decl->name, {decl->span.begin, last ? last->span.end : decl->span.end}, false};
+    Span first = decl->kind == DECL_CONST && decl->dims ? decl->type.span : decl->span;
+    PlainPiece piece = {decl->name, {first.begin, last ? last->span.end : decl->span.end}, false};
     vec_push(p->arena, &p->pieces, piece);
 }
 

@@ -33,10 +33,11 @@ static void declare_param(Resolver *r, AstDecl *decl) {
     scope_declare(r, decl);
 }
 
-static void resolve_type_name(Resolver *r, AstTypeName *type) {
+void resolve_type_name(Resolver *r, AstTypeName *type) {
     if (!type->param) return;
     const Binding *b = scope_find(r, type->param);
-    if (b && b->decl && b->decl->kind == DECL_TYPE_PARAM) {
+    AstDeclKind kind = b && b->decl ? b->decl->kind : DECL_KERNEL;
+    if (kind == DECL_TYPE_PARAM || kind == DECL_FN_PARAM) {
         type->decl = b->decl;
         b->decl->used = true;
     } else if (b && b->decl) {
@@ -150,6 +151,7 @@ static void resolve_consts(Resolver *r) {
         AstDecl *decl = r->t->module.consts.data[i];
         unit_begin(r, false, false);
         r->value_of = decl;
+        resolve_each(r, decl->dims, USE_VALUE);
         resolve_expr(r, decl->value, USE_VALUE);
         r->value_of = NULL;
     }

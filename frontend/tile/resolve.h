@@ -62,6 +62,8 @@ void scope_unknown(Resolver *r, const char *what, Symbol name, Span span);
 void resolve_use(Resolver *r, AstDecl *decl, Span at);
 // Reports the unknown target of an assignment: perhaps it has not been declared yet.
 void scope_unknown_target(Resolver *r, Symbol name, Span span);
+// Binds the name of an element type, if the type has one.
+void resolve_type_name(Resolver *r, AstTypeName *type);
 const char *decl_phrase(const AstDecl *decl);  // "a fn", "a scalar parameter"
 
 // ---- resolve_body.c

@@ -195,6 +195,7 @@ void resolve_expr(Resolver *r, Ast *e, NameUse use) {
         if (e->b) resolve_expr(r, e->b, USE_VALUE);
         break;
     case AST_TUPLE: resolve_each(r, e->list, use); break;
+    case AST_BRACES: resolve_each(r, e->list, USE_VALUE); break;
     case AST_TYPE:
         if (use == USE_VALUE) not_value(r, e, "a type", "a cast is written as a call");
         break;
@@ -298,7 +299,8 @@ static bool resolve_scoped(Resolver *r, Ast *s) {
 }
 
 static void resolve_let(Resolver *r, Ast *s) {
-    if (s->decl && s->decl->dims) resolve_expr(r, s->decl->dims, USE_VALUE);
+    if (s->decl && !s->decl->broken) resolve_type_name(r, &s->decl->type);
+    if (s->decl) resolve_each(r, s->decl->dims, USE_VALUE);
     if (s->a) resolve_expr(r, s->a, USE_VALUE);  // resolved before the names, so it sees outer ones
     for (AstDecl *d = s->decl; d; d = d->next) scope_declare(r, d);
 }
@@ -375,6 +377,7 @@ static bool resolve_statement(Resolver *r, Ast *s) {
     case AST_SELECT:
     case AST_TYPE:
     case AST_TUPLE:
+    case AST_BRACES:
     case AST_ERROR: return false;
     }
     return false;

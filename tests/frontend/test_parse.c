@@ -95,6 +95,7 @@ static void write_node(StrBuf *out, const Ast *e) {
     case AST_SELECT: write_form(out, "+:", e->a, e->b, NULL); break;
     case AST_TYPE: strbuf_printf(out, "%s", dtype_name(e->dtype)); break;
     case AST_TUPLE: write_with_list(out, "tuple", e); break;
+    case AST_BRACES: write_with_list(out, "braces", e); break;
     case AST_ERROR: strbuf_printf(out, "ERROR"); break;
     case AST_LET: write_declaration(out, "let", e); break;
     case AST_VAR: write_declaration(out, "var", e); break;

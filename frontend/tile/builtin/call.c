@@ -34,6 +34,7 @@ static const Signature signatures[TILE_BUILTINS] = {
     [TILE_IOTA] = {el_builtin_value, 1, 1, 0, "iota(B)"},
     [TILE_ZEROS] = {el_builtin_value, 1, MANY, 0, "zeros(T, dims…)"},
     [TILE_FULL] = {el_builtin_value, 2, MANY, 0, "full(T, v, dims…)"},
+    [TILE_TILE] = {el_tile_literal, 2, 2, 0, "tile(T, { values… })"},
     [TILE_SELECT] = {el_builtin_value, 3, 3, 0, "select(c, a, b)"},
     [TILE_BITCAST] = {el_builtin_value, 2, 2, 0, "bitcast(T, x)"},
     [TILE_EXP] = UNARY(exp),
