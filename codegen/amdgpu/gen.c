@@ -148,6 +148,7 @@ static bool marks_stores(Gen *g) {
 
 const GenTarget amdgpu_gen_target = {.global_space = SPACE_GLOBAL,
                                      .table_space = SPACE_CONSTANT,
+                                     .table_zeros = 1,
                                      .swap = amdgpu_swap,
                                      .lanes_apart = true,
                                      .joins_narrow = true,

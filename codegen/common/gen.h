@@ -31,6 +31,7 @@ typedef struct Gen Gen;
 typedef struct GenTarget {
     unsigned global_space;  // LLVM's address space for the targets of pointers
     unsigned table_space;   // the same for constant tables
+    unsigned table_zeros;   // that follow the values of a table; at least 1
     bool lanes_apart;
     // Parts of 8 and 16 bits share words of 32 bits in phis, because registers have no halves.
     bool joins_narrow;
@@ -65,6 +66,9 @@ typedef struct GenTarget {
     // Does the instruction of a relaxed atomic store say that it is one? The simulator needs it.
     // NULL: it does.
     bool (*marks_stores)(Gen *g);
+    // A lookup at these places by other means than loads from each of them. NULL, or a NULL
+    // result: there are none.
+    LLVMValueRef (*lookup)(Gen *g, const IrOp *op, LLVMValueRef i);
     // Called before a release, or after an acquire.
     void (*fence)(Gen *g, bool release, IrScope scope);
 } GenTarget;
@@ -161,6 +165,11 @@ void gen_cast(Gen *g, const IrOp *op);         // cast.c
 void gen_lookup(Gen *g, const IrOp *op);       // table.c
 void gen_lanes(Gen *g, const IrOp *op);        // lanes.c
 void gen_atomic(Gen *g, const IrOp *op);       // atomic.c
+
+// table.c: do ranges prove that no index is outside? A load of neighbours, from element `at` on; t
+// is the type of the result.
+bool gen_lookup_inside(const Gen *g, const IrOp *op);
+LLVMValueRef gen_lookup_load(Gen *g, const IrOp *op, const IrType *t, LLVMValueRef at);
 
 // Arithmetic of two values of one type, like the elementwise ops (arith.c); reductions and atomics
 // use it as well. `t` is the type of a part of the operands.

@@ -1,12 +1,11 @@
 // Lookups: a table is a constant of the module.
 //
-// It has one element more than the op has values: 0, which an index outside gets. As a number
+// Zeros follow its values, one or more, and an index outside gets the first of them. As a number
 // without sign, such an index is at least the count, and the least of both is the element's place.
 // So a lookup has no branch and no mask. Where ranges prove that no index is outside, it has
 // neither a minimum.
 #include <string.h>
 
-#include "base/os/os.h"
 #include "codegen/common/gen.h"
 
 static const IrAttr *values_of(const IrOp *op) { return ir_attr(op, IR_ATTR_VALUES); }
@@ -30,12 +29,12 @@ static LLVMValueRef in_memory(const Gen *g, Dtype elem, uint64_t bits) {
 static LLVMValueRef make_table(Gen *g, const IrOp *op) {
     enum { ALIGN = 64 };
     const IrAttr *values = values_of(op);
-    uint32_t count = values->u.consts.count;
+    uint32_t count = values->u.consts.count, size = count + g->target->table_zeros;
     Dtype elem = op->results[0].type->elem;
-    LLVMValueRef *items = arena_new(g->arena, LLVMValueRef, count + 1);
-    for (uint32_t i = 0; i < count; i++) items[i] = in_memory(g, elem, values->u.consts.items[i]);
-    items[count] = in_memory(g, elem, 0);
-    LLVMValueRef all = LLVMConstArray2(LLVMTypeOf(items[0]), items, count + 1);
+    LLVMValueRef *items = arena_new(g->arena, LLVMValueRef, size);
+    for (uint32_t i = 0; i < size; i++)
+        items[i] = in_memory(g, elem, i < count ? values->u.consts.items[i] : 0);
+    LLVMValueRef all = LLVMConstArray2(LLVMTypeOf(items[0]), items, size);
     LLVMValueRef global =
         LLVMAddGlobalInAddressSpace(g->module, LLVMTypeOf(all), "table", g->target->table_space);
     LLVMSetInitializer(global, all);
@@ -56,7 +55,7 @@ static LLVMValueRef table_of(Gen *g, const IrOp *op) {
 
 // ---- places -------------------------------------------------------------------------------------
 
-static bool is_inside(const Gen *g, const IrOp *op) {
+bool gen_lookup_inside(const Gen *g, const IrOp *op) {
     IrRange range = ir_range_of(g->ranges, ir_operand(op, 0));
     return range.known && range.min >= 0 && range.max < values_of(op)->u.consts.count;
 }
@@ -68,7 +67,7 @@ static LLVMValueRef place(Gen *g, const IrOp *op, const IrType *t, LLVMValueRef 
     uint32_t count = values_of(op)->u.consts.count;
     if (dtype_bits(t->elem) < 32) i = LLVMBuildIntCast2(g->b, i, word, dtype_signed(t->elem), "");
     LLVMTypeRef type = LLVMTypeOf(i);
-    if (!is_inside(g, op)) {
+    if (!gen_lookup_inside(g, op)) {
         LLVMTypeRef one =
             LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
         LLVMValueRef most = gen_splat_of(type, LLVMConstInt(one, count, false));
@@ -104,17 +103,25 @@ static LLVMValueRef gathered(Gen *g, const IrType *r, LLVMValueRef p) {
     return v;
 }
 
+static LLVMValueRef pointer(Gen *g, const IrOp *op, LLVMValueRef at) {
+    IrType scalar = {.kind = IR_TILE, .elem = op->results[0].type->elem, .count = 1};
+    return LLVMBuildInBoundsGEP2(g->b, gen_bytes_type(g, &scalar), table_of(g, op), &at, 1, "");
+}
+
+LLVMValueRef gen_lookup_load(Gen *g, const IrOp *op, const IrType *t, LLVMValueRef at) {
+    uint32_t align = (uint32_t)dtype_size(t->elem);
+    LLVMValueRef v = constant_load(g, gen_bytes_type(g, t), pointer(g, op, at), align);
+    return from_memory(g, t->elem, v);
+}
+
 // One part: a scalar, or on CPUs a vector.
 static LLVMValueRef looked_up(Gen *g, const IrOp *op, const IrType *t, LLVMValueRef i) {
-    IrType r = gen_part_type(g, op->results[0].type), scalar = r;
-    scalar.rank = 0;
-    scalar.count = 1;
+    IrType r = gen_part_type(g, op->results[0].type);
+    LLVMValueRef own = g->target->lookup ? g->target->lookup(g, op, i) : NULL;
+    if (own) return own;
     LLVMValueRef at = place(g, op, t, i);
-    LLVMTypeRef unit = gen_bytes_type(g, &scalar);
-    LLVMValueRef p = LLVMBuildInBoundsGEP2(g->b, unit, table_of(g, op), &at, 1, "");
-    LLVMValueRef v =
-        r.rank ? gathered(g, &r, p) : constant_load(g, unit, p, (uint32_t)dtype_size(r.elem));
-    return from_memory(g, r.elem, v);
+    if (!r.rank) return gen_lookup_load(g, op, &r, at);
+    return from_memory(g, r.elem, gathered(g, &r, pointer(g, op, at)));
 }
 
 void gen_lookup(Gen *g, const IrOp *op) {

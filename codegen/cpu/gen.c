@@ -51,5 +51,11 @@ static void cpu_fence(Gen *g, bool release, IrScope scope) {
                    scope == IR_SCOPE_PROGRAM, "");
 }
 
-const GenTarget cpu_gen_target = {
-    .fence = cpu_fence, .op = cpu_op, .extreme = cpu_extreme, .remainder = cpu_remainder};
+enum { CPU_TABLE_ZEROS = 64 };  // the lanes of most vectors
+
+const GenTarget cpu_gen_target = {.table_zeros = CPU_TABLE_ZEROS,
+                                  .lookup = cpu_lookup,
+                                  .fence = cpu_fence,
+                                  .op = cpu_op,
+                                  .extreme = cpu_extreme,
+                                  .remainder = cpu_remainder};

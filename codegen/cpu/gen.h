@@ -45,6 +45,8 @@ void cpu_memory(Gen *g, const IrOp *op);          // memory.c
 void cpu_vector(Gen *g, const IrOp *op);          // vector.c
 void cpu_effect(Gen *g, const IrOp *op);          // effect.c
 void cpu_tiles(Gen *g, const IrOp *op);           // tiles.c
+// lookup.c: a lookup without a gather; NULL: it needs one.
+LLVMValueRef cpu_lookup(Gen *g, const IrOp *op, LLVMValueRef i);
 // Configure the tile registers for this function, and release them before it returns. Both do
 // nothing if the function has no tiles.
 void cpu_tiles_begin(CpuGen *c);

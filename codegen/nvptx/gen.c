@@ -169,6 +169,7 @@ static LLVMValueRef nvptx_add(Gen *g, LLVMValueRef p, Dtype elem, LLVMValueRef x
 
 const GenTarget nvptx_gen_target = {.global_space = SPACE_GLOBAL,
                                     .table_space = SPACE_GLOBAL,
+                                    .table_zeros = 1,
                                     .add = nvptx_add,
                                     .swap = nvptx_swap,
                                     .lanes_apart = true,

@@ -27,6 +27,7 @@ static uint64_t sum(uint64_t a, uint64_t b) { return b > UINT64_MAX - a ? UINT64
 // Issue slots of one instruction, or an equivalent number.
 static uint64_t op_price(const IrOp *op) {
     if (op->code == IR_DIV || op->code == IR_REM) return TUNE_PRICE_DIVISION;
+    if (op->code == IR_LOOKUP) return TUNE_PRICE_FUNCTION;
     if (ir_op_info(op->code)->rule != IR_RULE_UNARY) return 1;
     return op->code == IR_NEG || op->code == IR_NOT || op->code == IR_ABS ? 1 : TUNE_PRICE_FUNCTION;
 }
