@@ -388,3 +388,39 @@ void make_dequantize(Run *run, const Shape *shape) {
             want(x, at2(x, r, c), num_cast(t, v));
         }
 }
+
+void make_nf4_dequantize(Run *run, const Shape *shape) {
+    static const double quantiles[16] = {
+        -1.0,
+        -0.6961928009986877,
+        -0.5250730514526367,
+        -0.39491748809814453,
+        -0.28444138169288635,
+        -0.18477343022823334,
+        -0.09105003625154495,
+        0.0,
+        0.07958029955625534,
+        0.16093020141124725,
+        0.24611230194568634,
+        0.33791524171829224,
+        0.44070982933044434,
+        0.5626170039176941,
+        0.7229568362236023,
+        1.0,
+    };
+    Dtype t = shape->type;
+    const int64_t group = 64;
+    int64_t rows = shape->n[0], groups = shape->n[1];
+    run_type(run, "T", t);
+    tile(run, shape, "GB", 2);
+    Array *q = run_input(run, "q", DTYPE_U4, FILL_INT, EXTENTS(rows, groups * group));
+    Array *scale = run_input(run, "scale", f32, FILL_REAL, EXTENTS(rows, groups));
+    Array *x = run_output(run, "x", t, EXTENTS(rows, groups * group));
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t c = 0; c < groups * group; c++) {
+            double quantile = quantiles[(int)get(q, at2(q, r, c))];
+            Num v = f32_mul(num_exact(run_scalar(f32, quantile)),
+                            num_at(scale, at2(scale, r, c / group)));
+            want(x, at2(x, r, c), num_cast(t, v));
+        }
+}

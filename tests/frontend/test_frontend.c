@@ -155,7 +155,7 @@ static void test_comments_are_described(void **state) {
 // ---- Plain texts
 
 static const char plain_text[] =
-    "const A = 2;\nconst B = A + 1;\nconst C = 9;\n"
+    "const A = 2;\nconst i16 V[1] = {5};\nconst B = A + V[0];\nconst C = 9;\n"
     "fn f(x) { return x * B; }\nfn g(x) { return f(x); }\nfn h(x) { return x; }\n"
     "kernel k(f32 x[N], const W = 4) grid(1) { x[0 +: W] = g(x[0 +: W]); }\n"
     "tune k { W: 4, 8; }\nkernel other(f32 x[N]) grid(1) { x[0] = 1.0; }\n";
@@ -190,7 +190,9 @@ static void test_plain_texts(void **state) {
         {"W: 4, 8", "W: 8, 4", true},
         {"= 1.0", "= 2.0", true},
         {"A = 2", "A = 3", false},
-        {"B = A + 1", "B = 1 + A", false},
+        {"{5}", "{6}", false},
+        {"i16 V", "i32 V", false},
+        {"B = A + V[0]", "B = 1 + A", false},
         {"x * B", "B * x", false},
         {"return f(x)", "return f(x + 0)", false},
         {"W = 4", "W = 8", false},

@@ -184,6 +184,10 @@ static void test_statements(void **state) {
     (void)state;
     check_statement("let v = 1;", "(let v = 1)");
     check_statement("var v = 1;;", "(var v = 1)");
+    check_statement("const f32 W[2] = {1, 2,};", "(let W = (braces  1 2))");
+    check_statement("const f32 W[2, 1] = {{1}, {a}};",
+                    "(let W = (braces  (braces  1) (braces  a)))");
+    check_statement("let v = tile(f32, {});", "(let v = (call tile f32 (braces )))");
     check_statement("let (v, w) = split(a);", "(let v w = (call split a))");
     check_statement("var (v, w) = split(a);", "(var v w = (call split a))");
     check_statement("x[a] = 1;", "(= (at x a) 1)");

@@ -169,6 +169,23 @@ static bool converted(Src *s, const SrcType *t) {
     return true;
 }
 
+// Constants in braces, as a tile or read at a few places.
+static void table(Src *s, const SrcType *t) {
+    uint32_t count = t->shape[0];
+    bool reads = roll(s, 2);
+    if (reads) count = 4;
+    SAY("tile(%s, {", dtype_name(t->elem));
+    for (uint32_t i = 0; i < count; i++) {
+        if (i) SAY(", ");
+        if (t->elem == DTYPE_BOOL)
+            SAY("%s", roll(s, 2) ? "true" : "false");
+        else
+            SAY("%d", (int)roll(s, 8));
+    }
+    if (reads) SAY("})[iota(%u) %% %u]", t->shape[0], count);
+    if (!reads) SAY("})");
+}
+
 static void leaf(Src *s, const SrcType *t) {
     const SrcVar *v = source_var(s, t, false);
     if (v && roll(s, 4)) {
@@ -179,6 +196,8 @@ static void leaf(Src *s, const SrcType *t) {
     const char *name = dtype_name(t->elem);
     if (t->elem == DTYPE_I32 && t->rank == 1 && roll(s, 2)) {
         SAY("iota(%u)", t->shape[0]);
+    } else if (t->rank == 1 && t->shape[0] <= 16 && roll(s, 3) == 0) {
+        table(s, t);
     } else if (t->elem == DTYPE_I64 && t->rank == 0 && roll(s, 2)) {
         SAY("%s", (const char *[]){"program(0)", "programs(1)", "L", "M"}[roll(s, 4)]);
     } else if (t->rank > 0 && roll(s, 3) == 0) {
