@@ -180,12 +180,19 @@ static bool image_of(const SpreadTie *tie, bool of_a, const Layout *other, Layou
 
 // ---- classes ------------------------------------------------------------------------------------
 
+// A layout that costs too much. Thousands of ties may propose the same one, and each price is a sum
+// over all ties.
+typedef struct LayoutRefusal {
+    Layout layout;
+    bool even;
+} LayoutRefusal;
+
 typedef struct LayoutChoice {
     Spreading *s;
     SpreadClass *c;
-    const IrType *type;
     Layout best;
     uint64_t price;
+    VEC(LayoutRefusal) refused;  // by this class
 } LayoutChoice;
 
 static uint64_t price_of(const LayoutChoice *k, const Layout *l, uint64_t most) {
@@ -206,50 +213,66 @@ static uint64_t price_of(const LayoutChoice *k, const Layout *l, uint64_t most) 
     return sum;
 }
 
+// The price that a layout must be below only falls, so what was refused is refused for good.
+static bool was_refused(const LayoutChoice *k, const Layout *l, bool even) {
+    for (size_t i = 0; i < k->refused.count; i++)
+        if (k->refused.data[i].even == even && layout_equal(&k->refused.data[i].layout, l))
+            return true;
+    return false;
+}
+
 // `even`: also for the same price.
 static void try(LayoutChoice *k, const Layout *l, bool even) {
     if (layout_equal(l, &k->best) || layout_equal(l, &k->c->layout)) return;
+    if (was_refused(k, l, even)) return;
     uint64_t most = k->price + even, price = price_of(k, l, most);
-    if (price >= most) return;
+    if (price >= most) {
+        vec_push(k->s->scratch, &k->refused, ((LayoutRefusal){*l, even}));
+        return;
+    }
     k->price = price;
     k->best = *l;
 }
 
-static bool choose(Spreading *s, const IrValue *v, SpreadClass *c, bool upwards) {
-    LayoutChoice k = {.s = s, .c = c, .type = v->type, .best = c->layout};
+static bool choose(LayoutChoice *k, const IrValue *v, SpreadClass *c, bool upwards) {
+    Spreading *s = k->s;
     Layout l;
-    k.price = price_of(&k, &c->layout, UINT64_MAX);
+    k->c = c;
+    k->best = c->layout;
+    k->price = price_of(k, &c->layout, UINT64_MAX);
+    k->refused.count = 0;
     for (size_t i = 0; i < c->accesses.count; i++) {
         const IrOp *op = c->accesses.data[i];
         const IrValue *moved = spreading_moved(op);
         if (!moved) continue;
         uint32_t bytes = is_plain_access(op) ? ir_elem_size(moved->type) : GPU_ACCESS_BYTES;
         l = gpu_blocked_deep(v->type, s->threads, bytes, c->depth);
-        try(&k, &l, false);
+        try(k, &l, false);
     }
     for (size_t i = 0; i < c->ties.count; i++) {
         const SpreadTie *tie = c->ties.data[i];
         const SpreadClass *a = spreading_class(s, tie->a), *b = spreading_class(s, tie->b);
         // In the ties of an access, b comes before a.
         bool turned = tie->kind == SPREAD_TIE_INDEX || tie->kind == SPREAD_TIE_ALIKE;
-        if (a == c && image_of(tie, true, &b->layout, &l)) try(&k, &l, upwards != turned);
-        if (b == c && image_of(tie, false, &a->layout, &l)) try(&k, &l, upwards == turned);
+        if (a == c && image_of(tie, true, &b->layout, &l)) try(k, &l, upwards != turned);
+        if (b == c && image_of(tie, false, &a->layout, &l)) try(k, &l, upwards == turned);
     }
-    bool better = !layout_equal(&k.best, &c->layout);
-    c->layout = k.best;
+    bool better = !layout_equal(&k->best, &c->layout);
+    c->layout = k->best;
     return better;
 }
 
 void spreading_relax(Spreading *s) {
     bool changed = true;
     size_t count = s->values.count;
+    LayoutChoice k = {.s = s};
     for (int round = 0; round < ROUNDS && changed; round++) {
         bool upwards = round % 2 == 0;
         changed = false;
         for (size_t i = 0; i < count; i++) {
             const IrValue *v = s->values.data[upwards ? count - 1 - i : i];
             SpreadClass *c = &s->classes[v->id];
-            if (c->parent == v->id && !c->dot) changed |= choose(s, v, c, upwards);
+            if (c->parent == v->id && !c->dot) changed |= choose(&k, v, c, upwards);
         }
     }
 }

@@ -15,14 +15,6 @@
 #include "passes/passes.h"
 #include "passes/rewrite.h"
 
-SpreadClass *spreading_class(Spreading *s, const IrValue *v) {
-    while (v->id >= s->known) v = ir_operand(v->def, 0);
-    uint32_t id = v->id;
-    while (s->classes[id].parent != id) id = s->classes[id].parent;
-    s->classes[v->id].parent = id;
-    return &s->classes[id];
-}
-
 static void join(Spreading *s, const IrValue *a, const IrValue *b) {
     if (!spread_is_tile(a) || !spread_is_tile(b)) return;
     SpreadClass *x = spreading_class(s, a), *y = spreading_class(s, b);
@@ -128,37 +120,6 @@ static void find_preferences(Spreading *s) {
         if (c->known || !c->bytes) continue;
         c->known = true;
         c->layout = gpu_blocked_deep(v->type, s->threads, c->bytes, c->depth);
-    }
-}
-
-// Through one op, if one side is known and the other is not.
-static bool follow(Spreading *s, const IrOp *op) {
-    bool reduces = spread_rule(op) == SPREAD_REDUCE;
-    if (!reduces && spread_rule(op) != SPREAD_SHAPE) return false;
-    const IrValue *x = ir_operand(op, reduces ? 1 : 0), *r = ir_result(op, 0);
-    if (!spread_is_tile(x) || !spread_is_tile(r)) return false;
-    SpreadClass *from = spreading_class(s, x), *to = spreading_class(s, r);
-    if (from->known && !to->known)
-        return to->known = spread_forward(op, 0, &from->layout, &to->layout);
-    if (to->known && !from->known)
-        return from->known = spread_backward(op, &to->layout, &from->layout);
-    return false;
-}
-
-static void settle(Spreading *s) {
-    bool changed = true;
-    for (size_t at = 0; at <= s->values.count;) {
-        for (changed = true; changed;) {
-            changed = false;
-            for (size_t i = 0; i < s->ops.count; i++) changed |= follow(s, s->ops.data[i]);
-        }
-        // If nothing follows any more, the next unknown class takes the plain layout.
-        while (at < s->values.count && spreading_class(s, s->values.data[at])->known) at++;
-        if (at == s->values.count) return;
-        const IrValue *v = s->values.data[at];
-        SpreadClass *c = spreading_class(s, v);
-        c->known = true;
-        c->layout = gpu_blocked(v->type, s->threads, ir_elem_size(v->type));
     }
 }
 
@@ -326,7 +287,7 @@ bool pass_gpu_layout(IrFunc *f, PassContext *context) {
     join_all(&s);
     s.facts = (GpuKnown){f, pass_ranges(context, f), context->facts};
     find_preferences(&s);
-    settle(&s);
+    spreading_settle(&s);
     tie_all(&s);
     spreading_relax(&s);
     give_types(&s);

@@ -1,6 +1,7 @@
 // Shared by the files of gpu_layout: classes of values, and the ties between them.
 //
 //     layout.c            classes, and the layouts they prefer
+//     settle.c            the layouts of the other classes, to begin with
 //     choose_layouts.c    the cheapest layout for each class
 //     insert_converts.c   conversions where an op needs another layout
 //     rematerialize.c     cheap values recomputed instead of converted
@@ -27,6 +28,7 @@ typedef struct SpreadClass {
     uint64_t work;  // elementwise ops, each weighted by how often it runs
     VEC(struct SpreadTie *) ties;
     VEC(IrOp *) accesses;  // and reductions
+    VEC(uint32_t) follow;  // ops through which a layout may follow, by index
 } SpreadClass;
 
 // An op between two classes: if their layouts do not fit, a value is converted.
@@ -59,11 +61,15 @@ typedef struct Spreading {
     VEC(IrValue *) values;  // tiles
 } Spreading;
 
-SpreadClass *spreading_class(Spreading *s, const IrValue *v);
 // How often an op runs, roughly: each loop around it counts as this many iterations.
 uint64_t spreading_times(const IrOp *op);
 // The value that an access moves: loaded, stored or exchanged; NULL for other ops.
 const IrValue *spreading_moved(const IrOp *op);
+
+// ---- settle.c -----------------------------------------------------------------------------------
+
+SpreadClass *spreading_class(Spreading *s, const IrValue *v);
+void spreading_settle(Spreading *s);
 
 // ---- choose_layouts.c ---------------------------------------------------------------------------
 
