@@ -8,8 +8,6 @@
 // version of memory, and a loop that writes begins one before it and one after it. Any write counts
 // against any read: views of one kernel may overlap (language rule 17). Ops with regions (custom
 // combiners, control) are left out.
-#include <string.h>
-
 #include "passes/passes.h"
 #include "passes/rewrite.h"
 
@@ -72,37 +70,6 @@ static uint64_t hash_attr(uint64_t hash, IrAttrName name, const IrAttr *attr) {
     return hash;
 }
 
-static bool same_attr(IrAttrName name, const IrAttr *a, const IrAttr *b) {
-    switch (ir_attr_kind(name)) {
-    case IR_KIND_INT:
-    case IR_KIND_BOOL:
-    case IR_KIND_REDUCE:
-    case IR_KIND_RMW:
-    case IR_KIND_ORDER:
-    case IR_KIND_SCOPE:
-    case IR_KIND_PRECISION:
-    case IR_KIND_CACHE:
-    case IR_KIND_PLAN:
-    case IR_KIND_DTYPE: return a->u.i == b->u.i;
-    case IR_KIND_CONST: return a->u.bits == b->u.bits;
-    case IR_KIND_NAME: return a->u.name == b->u.name;
-    case IR_KIND_TEXT: return str_equal(a->u.text, b->u.text);
-    case IR_KIND_INTS:
-    case IR_KIND_DTYPES:
-        if (a->u.ints.count != b->u.ints.count) return false;
-        for (uint32_t i = 0; i < a->u.ints.count; i++) {
-            if (a->u.ints.items[i] != b->u.ints.items[i]) return false;
-        }
-        return true;
-    case IR_KIND_CONSTS:
-        return a->u.consts.count == b->u.consts.count &&
-               memcmp(a->u.consts.items, b->u.consts.items,
-                      a->u.consts.count * sizeof *a->u.consts.items) == 0;
-    case IR_KIND_TEXTS: return false;  // only print has them, and it is never shared
-    }
-    return false;
-}
-
 static uint32_t value_id(const IrValue *value) { return value ? value->id + 1 : 0; }
 
 static uint64_t hash_op(const IrOp *op) {
@@ -137,11 +104,7 @@ static bool same_op(const IrOp *a, const IrOp *b) {
     for (uint32_t i = 0; i < a->result_count; i++) {
         if (a->results[i].type != b->results[i].type) return false;
     }
-    const IrOpInfo *info = ir_op_info(a->code);
-    for (int i = 0; i < info->attr_count; i++) {
-        if (!same_attr(info->attrs[i], &a->attrs[i], &b->attrs[i])) return false;
-    }
-    return true;
+    return rewrite_same_attrs(a, b);
 }
 
 // ---- the walk -----------------------------------------------------------------------------------

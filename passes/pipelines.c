@@ -24,9 +24,10 @@ static const PassStep tile_steps[] = {
 };
 
 // CPU_LOOPS_FIRST and CPU_LOOPS_COUNT name the part that is PIPELINE_CPU_LOOPS.
-enum { CPU_LOOPS_FIRST = 2, CPU_LOOPS_COUNT = 5 };
+enum { CPU_LOOPS_FIRST = 3, CPU_LOOPS_COUNT = 5 };
 static const PassStep cpu_steps[] = {
-    {PASS_CPU_PEEL_ROWS, "first: it looks for loops over whole tiles"},
+    {PASS_ROLL, "first: the time of all passes below grows with the length of the code"},
+    {PASS_CPU_PEEL_ROWS, "before any change of tiles: it looks for loops over whole ones"},
     {PASS_CSE, "adjacent bodies share loads and computations"},
     {PASS_CPU_LOWER_ASSERTS, "asserts compute with tiles, which are lowered with the rest"},
     {PASS_CPU_DEEPEN_DOT,
@@ -46,7 +47,8 @@ static const PassStep cpu_steps[] = {
 };
 
 static const PassStep gpu_steps[] = {
-    {PASS_SPLIT, "first: the masks it makes unnecessary must be gone before layouts are chosen"},
+    {PASS_ROLL, "first: the time of all passes below grows with the length of the code"},
+    {PASS_SPLIT, "early: the masks it makes unnecessary must be gone before layouts are chosen"},
     {PASS_SIMPLIFY, "selects by masks that hold, bounds of the loops"},
     {PASS_BOUNDS, "loads of the steps without masks are inside of their views"},
     {PASS_DCE, "the masks' indices"},

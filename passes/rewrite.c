@@ -1,5 +1,7 @@
 #include "passes/rewrite.h"
 
+#include <string.h>
+
 #include "base/os/os.h"
 
 bool rewrite_constant(const IrValue *value, uint64_t *bits) {
@@ -106,6 +108,50 @@ bool rewrite_stirs_memory(const IrOp *op) {
         }
     }
     return false;
+}
+
+static bool same_attr(IrAttrName name, const IrAttr *a, const IrAttr *b) {
+    switch (ir_attr_kind(name)) {
+    case IR_KIND_INT:
+    case IR_KIND_BOOL:
+    case IR_KIND_REDUCE:
+    case IR_KIND_RMW:
+    case IR_KIND_ORDER:
+    case IR_KIND_SCOPE:
+    case IR_KIND_PRECISION:
+    case IR_KIND_CACHE:
+    case IR_KIND_PLAN:
+    case IR_KIND_DTYPE: return a->u.i == b->u.i;
+    case IR_KIND_CONST: return a->u.bits == b->u.bits;
+    case IR_KIND_NAME: return a->u.name == b->u.name;
+    case IR_KIND_TEXT: return str_equal(a->u.text, b->u.text);
+    case IR_KIND_INTS:
+    case IR_KIND_DTYPES:
+        if (a->u.ints.count != b->u.ints.count) return false;
+        for (uint32_t i = 0; i < a->u.ints.count; i++) {
+            if (a->u.ints.items[i] != b->u.ints.items[i]) return false;
+        }
+        return true;
+    case IR_KIND_CONSTS:
+        return a->u.consts.count == b->u.consts.count &&
+               memcmp(a->u.consts.items, b->u.consts.items,
+                      a->u.consts.count * sizeof *a->u.consts.items) == 0;
+    case IR_KIND_TEXTS:
+        if (a->u.texts.count != b->u.texts.count) return false;
+        for (uint32_t i = 0; i < a->u.texts.count; i++) {
+            if (!str_equal(a->u.texts.items[i], b->u.texts.items[i])) return false;
+        }
+        return true;
+    }
+    return false;
+}
+
+bool rewrite_same_attrs(const IrOp *a, const IrOp *b) {
+    const IrOpInfo *info = ir_op_info(a->code);
+    for (int i = 0; i < info->attr_count; i++) {
+        if (!same_attr(info->attrs[i], &a->attrs[i], &b->attrs[i])) return false;
+    }
+    return true;
 }
 
 // The index of the first initial value of a loop's carried values among its operands, and the

@@ -47,6 +47,9 @@ IrBlock *rewrite_block_of(const IrValue *value);
 // no memory.
 bool rewrite_stirs_memory(const IrOp *op);
 
+// Do two ops of the same code have the same attributes?
+bool rewrite_same_attrs(const IrOp *a, const IrOp *b);
+
 // A `for` or `while` without its carried value `i`, whose result and arguments have no uses left.
 IrOp *rewrite_drop_carried(IrOp *loop, uint32_t i, Arena *scratch);
 
