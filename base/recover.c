@@ -8,8 +8,12 @@
 typedef struct Thread {
     Recovery *recovery;
     Owned *newest;
+    const Recovery *limited;  // the region that has a deadline
+    uint64_t end;             // of it, by os_time_ns
+    bool late;                // the region has failed for it
 } Thread;
 static _Thread_local Thread current_thread;
+_Thread_local uint32_t recover_steps;
 
 void recover_own(Owned *owned, OwnedKind kind, void (*release)(Owned *owned)) {
     Thread *t = &current_thread;
@@ -63,10 +67,7 @@ void recover_forget(void) { current_thread = (Thread){0}; }
 
 bool recover_possible(void) { return current_thread.recovery != NULL; }
 
-void os_out_of_memory(void) {
-    Thread *t = &current_thread;
-    Recovery *r = t->recovery;
-    if (!r) os_die_out_of_memory();
+static _Noreturn void fail(Thread *t, Recovery *r) {
     while (t->newest != r->before) {
         Owned *o = t->newest;
         recover_keep(o);
@@ -75,6 +76,41 @@ void os_out_of_memory(void) {
     t->recovery = r->outer;
     os_work_restore(r->work);
     longjmp(r->place, 1);
+}
+
+void os_out_of_memory(void) {
+    Thread *t = &current_thread;
+    if (!t->recovery) os_die_out_of_memory();
+    fail(t, t->recovery);
+}
+
+// ---- Deadlines ----
+
+enum { STEPS = 4096 };  // from one look at the clock to the next: less than a millisecond
+
+void recover_deadline(const Recovery *recovery, uint64_t end) {
+    Thread *t = &current_thread;
+    t->limited = recovery;
+    t->end = end;
+    recover_steps = end ? STEPS : 0;
+    t->late = false;
+}
+
+void recover_look(void) {
+    Thread *t = &current_thread;
+    recover_steps = STEPS;
+    if (t->recovery != t->limited || os_time_ns() < t->end) return;
+    recover_steps = 0;
+    t->late = true;
+    fail(t, t->recovery);
+}
+
+bool recover_late(void) {
+    Thread *t = &current_thread;
+    bool late = t->late;
+    recover_steps = 0;
+    t->late = false;
+    return late;
 }
 
 // ---- Blocks ----

@@ -1,4 +1,4 @@
-// Recovery: running out of memory ends a call, not the process.
+// Recovery: running out of memory, or of time, ends a call, not the process.
 //
 // A region begins with RECOVER_FAILED and ends with recover_end; regions nest. When memory runs out
 // in a region (os_out_of_memory), everything the thread has made since its beginning is released,
@@ -22,6 +22,7 @@
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef enum OwnedKind {
     OWNED_MADE,   // can be handed to another owner
@@ -62,6 +63,29 @@ typedef struct Recovery {
 void recover_begin(Recovery *recovery);
 void recover_end(Recovery *recovery);
 bool recover_possible(void);  // is the thread in a region?
+
+// Time runs out as memory does: in a region that has a deadline, recover_step makes the region fail
+// when it is over. It costs a few instructions. It is called where long work passes often, and
+// where nothing is half changed but what the region throws away. In regions within it does nothing.
+//
+//     Recovery r;
+//     if (RECOVER_FAILED(&r)) {
+//         if (!recover_late()) os_out_of_memory();  // in the region around this one
+//         return false;
+//     }
+//     recover_deadline(&r, end);
+//     work();  // calls recover_step
+//     recover_deadline(&r, 0);
+//     recover_end(&r);
+void recover_deadline(const Recovery *recovery, uint64_t end);  // os_time_ns; 0: none any more
+#ifndef __cplusplus
+extern _Thread_local uint32_t recover_steps;  // until the next look at the clock; 0: no deadline
+void recover_look(void);
+static inline void recover_step(void) {
+    if (recover_steps && --recover_steps == 0) recover_look();
+}
+#endif
+bool recover_late(void);  // did the last region with a deadline fail for it? It has none any more.
 // From here on the thread is in no region: running out of memory ends the process.
 void recover_forget(void);
 

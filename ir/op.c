@@ -4,6 +4,7 @@
 
 #include "base/dtype.h"
 #include "base/os/os.h"
+#include "base/recover.h"
 
 // The letters in the table's column of classes.
 enum {
@@ -53,7 +54,10 @@ static const struct {
 #include "ir/ops.def"
 };
 
+// Every loop over ops asks for the facts of each of them, so this is where passes notice that their
+// time is up.
 const IrOpInfo *ir_op_info(IrOpcode code) {
+    recover_step();
     CHECK((unsigned)code < IR_OPCODES, "opcode %u is not in the table", (unsigned)code);
     return &op_table[code];
 }

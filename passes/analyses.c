@@ -31,6 +31,12 @@ static void drop(PassAnalyses *a, const IrFunc *f) {
 
 void pass_analyses_drop(PassAnalyses *a, const IrFunc *f) { drop(a, f); }
 
+void pass_analyses_move(PassAnalyses *to, PassAnalyses *from) {
+    drop(to, NULL);
+    to->kept = from->kept;
+    from->kept = NULL;
+}
+
 void pass_analyses_destroy(PassAnalyses *a) {
     if (a) drop(a, NULL);
     recover_free(a);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/os/os.h"
+#include "base/recover.h"
 #include "ir/text/text.h"
 #include "ir/verify/verify.h"
 #include "passes/pass.h"
@@ -28,12 +29,15 @@ bool pass_from_text(Str text, PassId *id) {
 }
 
 typedef struct Manager {
+    PassId pass;  // that runs, on this function
+    const IrFunc *func;
     IrModule *module;
     const PassOptions *options;
     Diags *diags;
     Arena *scratch;
     Machine machine;
     PassAnalyses *analyses;
+    const Recovery *region;  // that fails when the time is up; NULL: there is no limit
 } Manager;
 
 static bool wants_dump(const PassOptions *options, PassId pass) {
@@ -101,6 +105,8 @@ static bool runs_at(PassLevels levels, IrLevel level) {
 }
 
 static bool run_on_func(Manager *m, PassId pass, IrFunc *f, bool last, bool *changed) {
+    m->pass = pass;
+    m->func = f;
     if (!runs_at(infos[pass].levels, f->level)) return true;
     ArenaMark mark = arena_mark(m->scratch);
     size_t errors = diags_errors(m->diags);
@@ -111,7 +117,9 @@ static bool run_on_func(Manager *m, PassId pass, IrFunc *f, bool last, bool *cha
                            .mapped = m->options->mapped,
                            .remarks = m->options->remarks,
                            .analyses = m->analyses};
+    if (m->region) recover_deadline(m->region, m->options->limit.end);
     bool did = infos[pass].run(f, &context);
+    if (m->region) recover_deadline(m->region, 0);
     *changed |= did;
     if (did && !context.keeps_ranges) pass_analyses_drop(m->analyses, f);
     bool fine = diags_errors(m->diags) == errors;
@@ -134,10 +142,10 @@ bool pass_limit_holds(const PassLimit *limit, const IrFunc *f, const char *what,
     return false;
 }
 
-static bool in_time(const Manager *m, PassId pass, const IrFunc *f) {
+static bool in_time(const Manager *m) {
     char what[64];
-    snprintf(what, sizeof what, "the pass '%s'", infos[pass].text);
-    return pass_limit_holds(&m->options->limit, f, what, m->diags);
+    snprintf(what, sizeof what, "the pass '%s'", infos[m->pass].text);
+    return pass_limit_holds(&m->options->limit, m->func, what, m->diags);
 }
 
 // Runs one pass over all functions. The time is that of the pass and of verifying, without counting
@@ -147,7 +155,7 @@ static bool run_step(Manager *m, PassId pass, bool last) {
     uint64_t start = os_time_ns();
     for (size_t i = 0; i < m->module->funcs.count && fine; i++) {
         IrFunc *f = m->module->funcs.data[i];
-        fine = run_on_func(m, pass, f, last, &changed) && in_time(m, pass, f);
+        fine = run_on_func(m, pass, f, last, &changed) && in_time(m);
     }
     if (!m->options->timings) return fine;
     PassTiming timing = {.pass = pass, .ns = os_time_ns() - start, .changed = changed};
@@ -158,22 +166,48 @@ static bool run_step(Manager *m, PassId pass, bool last) {
     return fine;
 }
 
+static bool run_steps(Manager *m, const PassStep *steps, size_t count) {
+    bool fine = true;
+    m->scratch = arena_create();
+    for (size_t i = 0; i < count && fine; i++) fine = run_step(m, steps[i].pass, i + 1 == count);
+    arena_destroy(m->scratch);
+    return fine;
+}
+
+// The caller's analyses are changed only when all has gone well.
+static bool run_with_own_analyses(Manager *m, const PassStep *steps, size_t count) {
+    PassAnalyses *own = pass_analyses_create();
+    m->analyses = own;
+    bool fine = run_steps(m, steps, count);
+    if (m->options->analyses) pass_analyses_move(m->options->analyses, own);
+    pass_analyses_destroy(own);
+    return fine;
+}
+
+static bool run_to_deadline(Manager *m, const PassStep *steps, size_t count) {
+    Recovery r;
+    if (RECOVER_FAILED(&r)) {
+        if (!recover_late()) os_out_of_memory();
+        return in_time(m);
+    }
+    m->region = &r;
+    bool fine = run_with_own_analyses(m, steps, count);
+    m->region = NULL;
+    recover_end(&r);
+    return fine;
+}
+
 bool passes_run(IrModule *m, const PassStep *steps, size_t count, const PassOptions *options,
                 Diags *diags) {
     static const PassOptions none = {0};
     Manager manager = {.module = m, .options = options ? options : &none, .diags = diags};
-    PassAnalyses *own = manager.options->analyses ? NULL : pass_analyses_create();
-    manager.analyses = own ? own : manager.options->analyses;
-    manager.scratch = arena_create();
     manager.machine = manager.options->machine
                           ? *manager.options->machine
                           : machine_of_cpu((CpuTarget){.level = CPU_X86_64_V3});
-    bool fine = true;
-    for (size_t i = 0; i < count && fine; i++)
-        fine = run_step(&manager, steps[i].pass, i + 1 == count);
-    arena_destroy(manager.scratch);
-    pass_analyses_destroy(own);
-    return fine;
+    if (manager.options->limit.end) return run_to_deadline(&manager, steps, count);
+    if (!manager.options->analyses) return run_with_own_analyses(&manager, steps, count);
+    manager.analyses = manager.options->analyses;
+    return run_steps(&manager, steps, count);
 }
 
 // ---- "a,b,c" ------------------------------------------------------------------------------------

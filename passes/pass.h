@@ -92,7 +92,8 @@ typedef struct PassTiming {
 } PassTiming;
 typedef VEC(PassTiming) PassTimings;
 
-// The time limit of a compilation; zeroed: there is none.
+// The time limit of a compilation; zeroed: there is none. It ends passes in their loops
+// (base/recover.h), which leaves a function half changed: the module is of no use any more.
 typedef struct PassLimit {
     uint64_t end;      // os_time_ns
     unsigned seconds;  // the limit as given
@@ -112,10 +113,10 @@ typedef struct PassOptions {
     void *user;
     const Machine *machine;  // NULL: that of x86-64-v3
     unsigned facts;
-    uint64_t mapped;         // see PassContext
-    PassTimings *timings;    // NULL: not kept; pushed with the module's arena
-    Remarks *remarks;        // NULL: not made
-    PassLimit limit;         // checked after every pass
+    uint64_t mapped;       // see PassContext
+    PassTimings *timings;  // NULL: not kept; pushed with the module's arena
+    Remarks *remarks;      // NULL: not made
+    PassLimit limit;
     PassAnalyses *analyses;  // for use after the last pass; NULL: not needed
 } PassOptions;
 
@@ -124,6 +125,8 @@ PassAnalyses *pass_analyses_create(void);
 void pass_analyses_destroy(PassAnalyses *analyses);
 // NULL: unknown, or no longer valid.
 IrRanges *pass_analyses_ranges(const PassAnalyses *analyses, const IrFunc *f);
+// Called by the manager: `to` gets the analyses of `from`, and no longer has its own.
+void pass_analyses_move(PassAnalyses *to, PassAnalyses *from);
 // Called by the manager: the function has changed.
 void pass_analyses_drop(PassAnalyses *analyses, const IrFunc *f);
 

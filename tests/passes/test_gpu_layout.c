@@ -1,4 +1,5 @@
-// gpu_layout: the time for bodies that were unrolled to tens of thousands of ops.
+// gpu_layout: the time for bodies that were unrolled to tens of thousands of ops, and that a limit
+// of time ends the pass.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/recover.h"
 #include "passes/pass.h"
 #include "tests/support/pass_world.h"
 
@@ -48,7 +50,28 @@ static void long_bodies_take_linear_time(void **state) {
     pass_world_free(&w);
 }
 
+static void a_limit_ends_it(void **state) {
+    static const PassStep steps[] = {{PASS_GPU_LAYOUT, "what is tested"}};
+    (void)state;
+    PassWorld w = pass_world();
+    IrModule *m = pass_parse(&w, gathers(w.arena));
+    Machine machine = machine_of_gpu((GpuTarget){.vendor = GPU_AMD, .number = 0x942});
+    PassAnalyses *analyses = pass_analyses_create();
+    PassOptions o = {.machine = &machine, .limit = {.end = 1, .seconds = 1}, .analyses = analyses};
+    assert_false(passes_run(m, steps, 1, &o, w.diags));
+    assert_int_equal(m->funcs.data[0]->level, IR_LEVEL_TILE);  // the pass did not reach its end
+    assert_int_equal(diags_errors(w.diags), 1);
+    assert_string_equal(diags_get(w.diags, 0)->text.text,
+                        "compiling 'k' took more than 1 second (in the pass 'gpu_layout')");
+    assert_false(recover_possible());
+    pass_analyses_destroy(analyses);
+    pass_world_free(&w);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(long_bodies_take_linear_time)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(long_bodies_take_linear_time),
+        cmocka_unit_test(a_limit_ends_it),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
