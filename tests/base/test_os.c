@@ -106,6 +106,20 @@ static void one_at_a_time(void **state) {
     os_unlock_beside(&nowhere);
 }
 
+// Without memory the caller does not come to unlock, and the process would wait for itself.
+static void no_memory_gives_the_lock_back(void **state) {
+    const Room *r = *state;
+    const char *path = arena_printf(r->arena, "%s/t.txt", r->folder);
+    OsLock first, second;
+    Recovery recovery;
+    if (!RECOVER_FAILED(&recovery)) {
+        assert_true(os_lock_beside(r->arena, path, 1, &first));
+        os_out_of_memory();
+    }
+    assert_true(os_lock_beside(r->arena, path, 0.02, &second));
+    os_unlock_beside(&second);
+}
+
 static void limits(void **state) {
     const Room *r = *state;
     OsError e = {0};
@@ -661,6 +675,7 @@ int main(int argc, char **argv) {
         WITH_ROOM(others_name_no_code_for_us),
         WITH_ROOM(writes_and_reads),
         WITH_ROOM(one_at_a_time),
+        WITH_ROOM(no_memory_gives_the_lock_back),
         WITH_ROOM(limits),
         WITH_ROOM(reads_pipes),
         WITH_ROOM(says_why_not),

@@ -61,6 +61,10 @@ static const RangeCase cases[] = {
     {"quotients of runs",
      "%0 = iota : i32[16]\n%1 = const {value = 4} : i32[16]\n%2 = div %0, %1 : i32[16]\n",
      "0..3 %1 runs 1 of %1 equal 4"},
+    {"quotients of runs below 0: rounded to 0, so groups end elsewhere",
+     "%0 = iota : i32[16]\n%1 = const {value = -8} : i32[16]\n%2 = add %0, %1 : i32[16]\n"
+     "%3 = const {value = 4} : i32[16]\n%4 = div %2, %3 : i32[16]\n",
+     "-2..1 %1 runs 1 of %1 equal 1"},
     {"rests of runs",
      "%0 = iota : i32[16]\n%1 = const {value = 4} : i32[16]\n%2 = rem %0, %1 : i32[16]\n",
      "0..3 %1 runs 4 of %4 equal 1"},
