@@ -6,10 +6,15 @@
 #include "passes/gpu/tuning.h"
 #include "target/chip.h"
 
+// Longer code has no second attempt before the first has ended: it would double the time of code
+// that takes seconds. A remainder is about this many instructions for each element.
+enum { LENGTH_MOST = 16384, REMAINDER = 128 };
+
 typedef struct AttemptSurvey {
     const IrLiveness *live;
     int32_t *change;  // of the number of live registers, at each position
     uint64_t shared;  // bytes
+    uint64_t length;  // of the code: about as many instructions
 } AttemptSurvey;
 
 // Registers of a lane. Scalars of one element do not count: they are addresses and counters, many
@@ -38,7 +43,10 @@ static void add_block(AttemptSurvey *s, const IrBlock *block) {
     for (const IrOp *op = block->first; op; op = op->next) {
         if (op->code == IR_THREAD_SHARED) add_shared(s, op);
         if (op->code != IR_CONST)
-            for (uint32_t i = 0; i < op->result_count; i++) add_value(s, &op->results[i]);
+            for (uint32_t i = 0; i < op->result_count; i++) {
+                add_value(s, &op->results[i]);
+                s->length += op->results[i].type->count * (op->code == IR_REM ? REMAINDER : 1u);
+            }
         for (uint32_t i = 0; i < op->region_count; i++) add_block(s, op->regions[i]);
     }
 }
@@ -56,6 +64,7 @@ CodegenFacts attempts_expected(Arena *arena, const AttemptProgram *program, cons
     uint32_t most = registers_most(chip_of(program->target.gpu)), peak = 0;
     int32_t now = 0;
     add_block(&s, ir_body(func));
+    if (s.length > LENGTH_MOST) return (CodegenFacts){.known = false};
     for (size_t i = 0; i < positions; i++) {
         now += s.change[i];
         if (now > (int32_t)peak) peak = (uint32_t)now;
