@@ -6,7 +6,7 @@ static IrValue *const_like(IrBuilder *b, const IrValue *like, uint64_t bits) {
     return ir_const_bits(b, like->type, bits);
 }
 
-static Dtype unsigned_of(uint32_t bytes) {
+Dtype unsigned_of(uint32_t bytes) {
     switch (bytes) {
     case 1: return DTYPE_U8;
     case 2: return DTYPE_U16;

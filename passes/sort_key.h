@@ -11,5 +11,7 @@
 #include "ir/build.h"
 
 IrValue *rank_of(IrBuilder *b, IrValue *x, bool descending);
+// The unsigned integer of this size: the type of the bits of an element.
+Dtype unsigned_of(uint32_t bytes);
 
 #endif

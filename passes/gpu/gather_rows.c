@@ -9,6 +9,7 @@
 #include "passes/gpu/gpu.h"
 #include "passes/passes.h"
 #include "passes/rewrite.h"
+#include "passes/sort_key.h"
 
 // The scalar that all elements of a tile are equal to; NULL: there is none.
 static IrValue *scalar_of(IrBuilder *b, const IrValue *tile) {
@@ -48,15 +49,6 @@ static IrValue *reduced(IrBuilder *b, IrValue *x, IrValue *mask, uint32_t axis) 
     return ir_result(op, 0);
 }
 
-static Dtype bits_of(Dtype elem) {
-    switch (dtype_size(elem)) {
-    case 1: return DTYPE_U8;
-    case 2: return DTYPE_U16;
-    case 4: return DTYPE_U32;
-    default: return DTYPE_U64;
-    }
-}
-
 static bool rewrite(IrOp *op) {
     IrValue *x = ir_operand(op, 0);
     const IrType *result = op->results[0].type;
@@ -69,15 +61,15 @@ static bool rewrite(IrOp *op) {
     IrValue *mask = at_index(&b, x->type, axis, index);
     Dtype elem = x->type->elem;
     bool as_bits = elem != DTYPE_BOOL;
-    if (as_bits)
-        x = ir_bitcast(&b, x, ir_tile(b.module, bits_of(elem), x->type->rank, x->type->shape));
+    Dtype bits = unsigned_of((uint32_t)dtype_size(elem));
+    if (as_bits) x = ir_bitcast(&b, x, ir_with_elem(b.module, x->type, bits));
     IrValue *r = reduced(&b, x, mask, axis);
     for (uint32_t d = 0; d < result->rank; d++) shape[d] = d == axis ? 1 : result->shape[d];
     if (!r->type->rank)
         r = ir_broadcast(&b, r, result->rank, shape);
     else
         r = ir_reshape(&b, r, result->rank, shape);
-    if (as_bits) r = ir_bitcast(&b, r, ir_tile(b.module, elem, result->rank, shape));
+    if (as_bits) r = ir_bitcast(&b, r, ir_with_elem(b.module, r->type, elem));
     if (result->shape[axis] != 1) r = ir_broadcast(&b, r, result->rank, result->shape);
     ir_replace_all(ir_result(op, 0), r);
     ir_erase(op);

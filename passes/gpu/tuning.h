@@ -61,6 +61,11 @@ enum {
     // Bytes of shared memory that are left to reductions, scans and conversions of a step.
     TUNE_SHARED_SPARE = 4096,
 
+    // Registers of 32 bits per thread for everything but the carried values of a loop (addresses,
+    // fragments, loads in flight), when the programs are counted that run at once: a conversion
+    // after the loop goes in slices only where registers leave room for more programs. A guess.
+    TUNE_UNCARRIED_REGISTERS = 64,
+
     // ---- reductions ----
 
     // Elements of a reduction across warps that go through shared memory at a time.

@@ -6,10 +6,10 @@
 //     test_mutants [--whole] [--device NAME] [--opcode BEGIN] [--least N] [--print] [KERNEL]
 //
 // --print prints each text before its mutants. The quick run takes one example in EXAMPLES_OF and
-// about MUTANTS_EACH of its mutants, others in the next slice (tests/support/slice.h). --whole
-// takes all, in portions if the environment says so; then N of a thousand that count must be
-// noticed. A slice has too few for that, and may hold the examples of which most survive: there
-// each example has a limit of its own, see `survivors`.
+// about MUTANTS_EACH of its mutants, fewer where its launches run long (STEPS_MOST), others in the
+// next slice (tests/support/slice.h). --whole takes all, in portions if the environment says so;
+// then N of a thousand that count must be noticed. A slice has too few for that, and may hold the
+// examples of which most survive: there each example has a limit of its own, see `survivors`.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ enum {
     EXAMPLES_OF = 32,
     MUTANTS_EACH = 32,
     MUTANTS_LEAST = 3,
-    STEPS_MOST = 1500000,
+    STEPS_MOST = 1500000,  // instructions of all mutants of a text in a slice, about
     LAUNCHES = 3
 };
 enum { NOTICED_LEAST = 980, OF = 1000 };

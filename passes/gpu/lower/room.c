@@ -13,7 +13,7 @@ struct ThreadsRoom {
     const IrBlock *body;
     const uint32_t *numbers;  // by op id: of the ops of the body
     uint64_t *held;           // by number: bytes of the places that are held
-    uint64_t most;            // of them, with the factors of products on their way
+    uint64_t most;            // held at once, with the factors of a product on their way
     uint32_t words;           // registers of a thread for the values that a loop carries, at most
     uint32_t count;
 };
@@ -51,7 +51,8 @@ static void hold(ThreadsRoom *r, const IrOp *op) {
     }
 }
 
-// Those that a product brings to the matrix unit, from registers of other layouts.
+// The bytes of the factors that a product brings to the matrix unit through shared memory, from
+// registers of other layouts.
 static uint64_t factor_bytes(const IrOp *op) {
     uint64_t bytes = 0;
     for (uint32_t i = gpu_factor_in_registers(op); i < 2; i++) {
@@ -90,7 +91,7 @@ ThreadsRoom *threads_room_find(Arena *scratch, const IrFunc *f, const IrBlock *b
 // Programs at once on a multiprocessor, as far as shared memory and the carried registers say.
 static uint32_t programs(const Threads *t, uint64_t shared) {
     uint32_t threads = gpu_thread_count(gpu_threads(t->func));
-    uint32_t registers = t->room->words + TUNE_STAGED_REGISTERS;
+    uint32_t registers = t->room->words + TUNE_UNCARRIED_REGISTERS;
     const Chip *chip = t->machine->chip;
     if (chip->vendor == GPU_NVIDIA)
         return gpu_occupancy(chip, threads, registers, (uint32_t)shared).blocks;

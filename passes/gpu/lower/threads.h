@@ -113,8 +113,8 @@ IrValue *threads_at(Threads *t, IrValue *p, IrValue *index);  // index i32 or i6
 IrValue *threads_xor_lane(Threads *t, IrValue *x, uint32_t by);
 IrValue *threads_from_lane(Threads *t, IrValue *x, IrValue *lane);
 
-// room.c: beside the places that are held, is there memory for this many bytes of the op that is
-// lowered? And do they, after the loops of these places, make fewer programs run at once?
+// room.c: is there memory for this many bytes of the op that is lowered, in addition to the places
+// that are held? And do they, after the loops of these places, make fewer programs run at once?
 ThreadsRoom *threads_room_find(Arena *scratch, const IrFunc *f, const IrBlock *body);
 bool threads_has_room(const Threads *t, uint64_t bytes);
 bool threads_room_costs(const Threads *t, uint64_t bytes);
