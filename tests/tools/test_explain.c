@@ -246,11 +246,11 @@ static void dearest_first(void **state) {
     for (const JsonValue *r = tool_at(o, "remarks")->first; r; r = r->next)
         if (json_get(r, "cost")) assert_true(json_get(r, "cost")->number <= dearest);
     tool_run(t, 0, BARE "tilec explain $S/examples/attention.tile --target sm_89 --set T=f32");
-    says(t, "more that cost less or as much, shown by --all: ");
-    assert_false(tool_said(t, " [barrier-kept]"));
+    says(t, "more that cost less or as much, shown by --all: mask-kept");
+    assert_false(tool_said(t, " [mask-kept]"));
     tool_run(t, 0,
              BARE "tilec explain $S/examples/attention.tile --target sm_89 --set T=f32 --all");
-    says(t, " [barrier-kept]\n");
+    says(t, " [mask-kept]\n");
     assert_false(tool_said(t, "shown by --all"));
 }
 

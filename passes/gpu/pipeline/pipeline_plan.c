@@ -200,6 +200,17 @@ bool pipeline_use(const IrUse *use, Layout *wanted) {
     return spread_backward(user, &first, wanted);
 }
 
+// Is the value a factor as it is, or turned? One that pipeline_use does not know is brought to its
+// product through shared memory of its own.
+static bool is_factor(const IrUse *use) {
+    const IrOp *user = use->user;
+    if (user->code == IR_DOT) return true;
+    if (user->code != IR_PERMUTE) return false;
+    for (const IrUse *of = user->results[0].uses; of; of = of->next)
+        if (is_factor(of)) return true;
+    return false;
+}
+
 // ---- by copies ----------------------------------------------------------------------------------
 
 // The memory that a matrix unit reads a factor from, if one does.
@@ -255,7 +266,8 @@ static Reason ring_reason(PipelinePlanner *p, PipelineFeed *feed) {
     if (!vector && machine->async_copy) return REASON_PIPELINE_NARROW;
     for (const IrUse *use = load->results[0].uses; use; use = use->next) {
         if (!pipeline_use(use, &other)) {
-            if (p->product && p->context->mapped) return REASON_PIPELINE_CHANGED;
+            if (p->product && (p->context->mapped || is_factor(use)))
+                return REASON_PIPELINE_CHANGED;
             feed->changed = p->product;
             continue;
         }
