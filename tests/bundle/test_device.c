@@ -1,5 +1,6 @@
 // The public API on a device of this machine, as a host program uses it: streams, events, copies,
-// asynchronous ones, pools, prints, asserts, threads, captured graphs, faults, arrays beyond 4 GiB.
+// asynchronous ones, pools, prints, asserts, threads, captured graphs, faults, arrays beyond 4 GiB,
+// tuning.
 //
 //     test_device [--device NAME]        default: cpu
 //
@@ -60,7 +61,22 @@ static const char source[] =
     "}\n"
     "kernel last(u8 x[N], u8 value) grid(1) {\n"
     "    x[N - 1] = value;\n"
-    "}\n";
+    "}\n"
+    "kernel grow(f32 x[N], const B = 256) grid(cdiv(N, B)) {\n"
+    "    let i = program(0) * B;\n"
+    "    x[i +: B] = x[i +: B] * 2.0 + 1.0;\n"
+    "}\n"
+    "tune grow { B: 256, 128, 1024;  warps: 4, 8; }\n"
+    "kernel square(f16 a[N, N], f32 c[N, N], const BM = 64, const BK = 64)\n"
+    "    grid(cdiv(N, BM), cdiv(N, BM)) {\n"
+    "    let i = program(0) * BM;\n"
+    "    let j = program(1) * BM;\n"
+    "    var sum = zeros(f32, BM, BM);\n"
+    "    for k in 0 .. N step BK\n"
+    "        sum = dot(a[i +: BM, k +: BK], a[k +: BK, j +: BM], sum);\n"
+    "    c[i +: BM, j +: BM] += sum;\n"
+    "}\n"
+    "tune square { BM: 64, 128;  BK: 64, 32;  warps: 4, 8; }\n";
 enum { N = 1 << 14, LINES = 1 << 14 };
 
 typedef struct Fixture {
@@ -101,12 +117,14 @@ static void is_ok(Fixture *f, tilec_status s, const char *what, int line) {
     if (s) fail_msg("line %d: %s: %s", line, what, tilec_last_error(f->context));
 }
 
-static tilec_kernel *kernel(Fixture *f, const char *name) {
+static tilec_kernel *kernel_with(Fixture *f, const char *name, const tilec_spec *spec) {
     tilec_kernel *k = NULL;
     OK(tilec_kernel_from_source(f->context, f->device, "device.tile", source, strlen(source), name,
-                                NULL, &k));
+                                spec, &k));
     return k;
 }
+
+static tilec_kernel *kernel(Fixture *f, const char *name) { return kernel_with(f, name, NULL); }
 
 static tilec_buffer buffer(Fixture *f, size_t size) {
     tilec_buffer b = {0};
@@ -629,6 +647,54 @@ static void grids_ask_the_device(void **state) {
     free(found);
 }
 
+// ---- tuning -------------------------------------------------------------------------------------
+
+static void expect_floats(Fixture *f, tilec_buffer x, int count, float expected) {
+    float *found = malloc((size_t)count * sizeof *found);
+    OK(tilec_buffer_read(f->device, NULL, x, 0, found, (size_t)count * sizeof *found));
+    for (int i = 0; i < count; i++)
+        if (found[i] != expected)
+            fail_msg("element %d is %g, not %g", i, (double)found[i], (double)expected);
+    free(found);
+}
+
+// Measuring leaves no trace in arrays that the kernel reads and writes.
+static void tuning_restores_arrays(void **state) {
+    Fixture *f = *state;
+    tilec_buffer x = buffer(f, N * 4);
+    const tilec_arg args[] = {tilec_arg_view(tilec_buffer_view1(TILEC_F32, x, N))};
+    tilec_kernel *ahead = kernel(f, "grow");
+    tilec_kernel *first = kernel_with(f, "grow", TILEC_SPEC(TILEC_TUNE(0.5)));
+    const float three = 3;
+    OK(tilec_buffer_fill(f->device, NULL, x, 0, &three, sizeof three, N * 4));
+    OK(tilec_tune(ahead, NULL, args, 1, 0.5));
+    expect_floats(f, x, N, 3);
+    OK(tilec_launch(ahead, NULL, args, 1));
+    expect_floats(f, x, N, 7);
+    OK(tilec_launch(first, NULL, args, 1));
+    expect_floats(f, x, N, 15);
+    OK(tilec_launch(first, NULL, args, 1));
+    expect_floats(f, x, N, 31);
+}
+
+// Products with other tiles, warps and rings: each choice computes the same.
+static void products_are_tuned(void **state) {
+    Fixture *f = *state;
+    const int64_t n = is_gpu() ? 1024 : 128;
+    size_t count = (size_t)(n * n);
+    tilec_buffer a = buffer(f, count * 2), c = buffer(f, count * 4);
+    const tilec_arg args[] = {tilec_arg_view(tilec_buffer_view2(TILEC_F16, a, n, n)),
+                              tilec_arg_view(tilec_buffer_view2(TILEC_F32, c, n, n))};
+    tilec_kernel *square = kernel_with(f, "square", TILEC_SPEC(TILEC_TUNE(2)));
+    const uint16_t half = 0x3800;
+    OK(tilec_buffer_fill(f->device, NULL, a, 0, &half, sizeof half, count * 2));
+    OK(tilec_buffer_fill(f->device, NULL, c, 0, "", 1, count * 4));
+    for (int i = 1; i <= 3; i++) {
+        OK(tilec_launch(square, NULL, args, 2));
+        expect_floats(f, c, (int)count, (float)i * (float)n / 4);
+    }
+}
+
 int main(int argc, char **argv) {
     bool faults = false;
     program = argv[0];
@@ -659,6 +725,8 @@ int main(int argc, char **argv) {
         TEST(programs_form_clusters),
         TEST(copies_need_no_wait),
         TEST(grids_ask_the_device),
+        TEST(tuning_restores_arrays),
+        TEST(products_are_tuned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
