@@ -96,17 +96,17 @@ bool statement_has_result(const Statement *s) {
 Statements statements_of(Arena *arena, Str text) {
     Statements list = {0};
     uint32_t source_line = 0;
-    bool body = false, label = false;
+    int depth = 0;  // of scopes
+    bool label = false;
     for (size_t at = 0; at < text.size;) {
         const char *newline = memchr(text.text + at, '\n', text.size - at);
         size_t end = newline ? (size_t)(newline - text.text) : text.size;
         Str line = statement_trim((Str){text.text + at, end - at});
         at = end + 1;
         source_line = loc_line(line, source_line);
-        if (line.size == 1 && (line.text[0] == '{' || line.text[0] == '}'))
-            body = line.text[0] == '{';
+        if (line.size == 1) depth += (line.text[0] == '{') - (line.text[0] == '}');
         label |= str_starts(line, STR("$L__BB")) && line.text[line.size - 1] == ':';
-        if (!body || !begins_statement(line)) continue;
+        if (depth <= 0 || !begins_statement(line)) continue;
         size_t left = text.size - (size_t)(line.text - text.text);
         const char *stop = memchr(line.text, ';', left);
         if (!stop) break;
