@@ -2,13 +2,14 @@
 # Tests and measures tilec on an NVIDIA GPU, each part within its limit of seconds:
 #     bench/card/run.sh OUT [PART SECONDS]...
 # OUT/logs gets what each part says, and its JSON files; OUT/logs/rows has a line for each command.
-# All parts, with the seconds that they get by default (25 minutes in all):
+# All parts, with the seconds that they get by default (27 minutes in all):
 #     tests 500    the tests of the bundle, 15 at a time: examples, the API, chains, the matrix,
 #                  compute-sanitizer where it is installed
 #     bench 60     bench_gpu
 #     peers 140    PyTorch and Triton, where they are installed: the work of bench_gpu, then more
 #     tune 250     tilec tune of products and attention
 #     sweep 300    tilec bench of the lines of sweep.txt
+#     turns 120    products and attention in turns with PyTorch's, on the same data (turns.py)
 #     facts 60     arithmetic of the card against that of the simulator (facts/)
 #     rates 60     rates, latencies and bandwidths (rates.cu); for Hopper alone
 #     ring 80      products in hand-written PTX (ring.py); for Hopper alone, needs PyTorch
@@ -20,7 +21,7 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-defaults=(tests 500 bench 60 peers 140 tune 250 sweep 300 facts 60 rates 60 ring 80 ncu 60)
+defaults=(tests 500 bench 60 peers 140 tune 250 sweep 300 turns 120 facts 60 rates 60 ring 80 ncu 60)
 
 usage() {
     sed -n '2,/^set/{/^#/s/^# \?//p}' "$0"
@@ -134,6 +135,7 @@ run_part() { # PART END: the last lines that it says
         one "$end" peers $left "python3 '$here/peers.py' '$logs/peers.json' $((left - 6))"
         ;;
     sweep) one "$end" sweep $left "python3 '$here/sweep.py' '$logs/sweep.json' '$here/sweep.txt'" ;;
+    turns) one "$end" turns $left "python3 '$here/turns.py' '$logs/turns.json' $((left - 12))" ;;
     facts) one "$end" facts $left "'$root/out/card/facts' '$logs/facts.json'" ;;
     rates) one "$end" rates $left "'$root/out/card/rates' '$logs/rates.json'" ;;
     ring) one "$end" ring $left "python3 '$here/ring.py' '$logs/ring.json' $((left - 12))" ;;
