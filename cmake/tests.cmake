@@ -303,7 +303,14 @@ file(GLOB mutate_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/mutate/*
 if(example_sources AND TARGET tilec_llvm)
     set(example_parts ${example_sources})
     list(FILTER example_parts EXCLUDE REGEX "/test_[^/]*$")
-    tilec_test_program(test_mutants mutate/mutants quick ${mutate_sources} ${example_parts})
+    set(mutate_parts ${mutate_sources})
+    list(FILTER mutate_parts EXCLUDE REGEX "/test_[^/]*$")
+    tilec_test_program(test_mutants mutate/mutants quick ${mutate_parts} ${example_parts}
+                       "${PROJECT_SOURCE_DIR}/tests/mutate/test_main.c")
+    tilec_test_program(test_producers mutate/producers quick ${mutate_parts} ${example_parts}
+                       "${PROJECT_SOURCE_DIR}/tests/mutate/test_producers.c")
+    add_test(NAME mutate/long_producers COMMAND test_producers --whole
+             WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     add_test(NAME mutate/long_mutants COMMAND test_mutants --whole
              WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     add_test(NAME mutate/mutants_gfx942 COMMAND test_mutants --device sim:gfx942
@@ -313,9 +320,10 @@ if(example_sources AND TARGET tilec_llvm)
              COMMAND test_mutants --whole --device sim:gfx942 --least 970
              WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties(mutate/mutants_gfx942 PROPERTIES LABELS quick TIMEOUT 600)
-    set_tests_properties(mutate/long_mutants mutate/long_mutants_gfx942 PROPERTIES
-        LABELS long TIMEOUT 14400)
+    set_tests_properties(mutate/long_mutants mutate/long_mutants_gfx942 mutate/long_producers
+        PROPERTIES LABELS long TIMEOUT 14400)
     set_tests_properties(mutate/mutants_gfx942 mutate/long_mutants mutate/long_mutants_gfx942
+        mutate/long_producers
         PROPERTIES ENVIRONMENT "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache;${no_gpus}")
 endif()
 

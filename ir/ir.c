@@ -16,6 +16,10 @@ uint32_t ir_thread_count(const IrFunc *f) {
     return f->warps > 0 ? (uint32_t)f->warps * ir_lane_count(f) : 1;
 }
 
+uint32_t ir_launch_thread_count(const IrFunc *f) {
+    return ir_thread_count(f) + (uint32_t)f->producers * ir_lane_count(f);
+}
+
 IrFunc *ir_func_find(const IrModule *m, Symbol name) {
     for (size_t i = 0; i < m->funcs.count; i++) {
         if (m->funcs.data[i]->name == name) return m->funcs.data[i];

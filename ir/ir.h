@@ -210,6 +210,8 @@ IrModule *ir_module_create(Arena *arena, Sources *sources, Interner *names);
 uint32_t ir_lane_count(const IrFunc *f);
 // Threads that run a program of `thread` or `gpu` level; 1 while `warps` is not given.
 uint32_t ir_thread_count(const IrFunc *f);
+// The same, with the warps that only begin copies (the option `producers`).
+uint32_t ir_launch_thread_count(const IrFunc *f);
 IrFunc *ir_func_find(const IrModule *m, Symbol name);
 // The block of the body; NULL if there is none.
 IrBlock *ir_body(const IrFunc *f);

@@ -21,7 +21,8 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-defaults=(tests 500 bench 60 peers 140 tune 250 sweep 300 turns 120 facts 60 rates 60 ring 80 ncu 60)
+defaults=(tests 500 bench 60 peers 140 tune 250 sweep 300 turns 120 facts 60 rates 60 ring 80
+    ncu 60)
 
 usage() {
     sed -n '2,/^set/{/^#/s/^# \?//p}' "$0"

@@ -131,6 +131,19 @@ static LoopBounds bounds_of(Gen *g, const IrOp *op) {
     return r;
 }
 
+// The block from which the code after the loop is reached.
+static LLVMBasicBlockRef left_loop(Gen *g, const IrOp *op, LLVMBasicBlockRef last,
+                                   LLVMBasicBlockRef after) {
+    if (!g->target->leave_loop) return last;
+    LLVMBasicBlockRef left = gen_block(g, "left");
+    LLVMSetSuccessor(LLVMGetBasicBlockTerminator(last), 1, left);
+    LLVMPositionBuilderAtEnd(g->b, left);
+    g->target->leave_loop(g, op);
+    left = LLVMGetInsertBlock(g->b);
+    LLVMBuildBr(g->b, after);
+    return left;
+}
+
 static void gen_for(Gen *g, const IrOp *op) {
     const IrBlock *body = op->regions[0];
     bool exits = ir_attr_int(op, IR_ATTR_EXIT) != 0;
@@ -157,10 +170,11 @@ static void gen_for(Gen *g, const IrOp *op) {
     LLVMBuildCondBr(g->b, more, loop, after);
     LLVMAddIncoming(counter, &stepped, &last, 1);
     for (uint32_t i = 0; i < count; i++) phi_add(g, &each[i + 1], ir_operand(yield, i), last);
+    LLVMBasicBlockRef left = left_loop(g, op, last, after);
     LLVMPositionBuilderAtEnd(g->b, after);
     for (uint32_t i = 0; i < count; i++) {
         results[i] = phi_begin(g, &op->results[i], ir_operand(op, i + 3), before);
-        phi_add(g, &results[i], ir_operand(yield, i), last);
+        phi_add(g, &results[i], ir_operand(yield, i), left);
     }
     phis_open(g, results, count);
 }

@@ -69,6 +69,8 @@ typedef struct GenTarget {
     // A lookup at these places by other means than loads from each of them. NULL, or a NULL
     // result: there are none.
     LLVMValueRef (*lookup)(Gen *g, const IrOp *op, LLVMValueRef i);
+    // Builds what comes between the last iteration of a loop and the code after it. NULL: nothing.
+    void (*leave_loop)(Gen *g, const IrOp *loop);
     // Called before a release, or after an acquire.
     void (*fence)(Gen *g, bool release, IrScope scope);
 } GenTarget;
@@ -90,6 +92,8 @@ struct Gen {
     LLVMValueRef function;
     LLVMValueRef **values;  // by value id: its parts
     VEC(GenTable) tables;
+    const bool *left_out;  // by op id: ops that are not translated, with all that is in them;
+                           // NULL: none
     bool contract;         // the current op may be fused with others
     LLVMValueRef block;    // the address of the arguments
     LLVMValueRef *params;  // by parameter: scalars, pointers, and the data of views

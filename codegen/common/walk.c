@@ -53,6 +53,17 @@ static bool contracts(const Gen *g, const IrOp *op) {
     return !summed || !needed;
 }
 
+// The op is left out: nothing that is translated uses its results.
+static void gen_nothing(Gen *g, const IrOp *op) {
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        const IrValue *v = &op->results[i];
+        IrType part = gen_part_type(g, v->type);
+        LLVMValueRef *parts = gen_set_parts(g, v);
+        for (uint32_t k = 0; k < gen_part_count(g, v->type); k++)
+            parts[k] = LLVMGetPoison(gen_type(g, &part));
+    }
+}
+
 void gen_op(Gen *g, const IrOp *op) {
     g->contract = contracts(g, op);
     if (g->lines) lines_at(g->lines, g->b, op->span);
@@ -97,5 +108,6 @@ void gen_op(Gen *g, const IrOp *op) {
 }
 
 void gen_ops(Gen *g, const IrBlock *block) {
-    for (const IrOp *op = block->first; op; op = op->next) gen_op(g, op);
+    for (const IrOp *op = block->first; op; op = op->next)
+        (g->left_out && g->left_out[op->id] ? gen_nothing : gen_op)(g, op);
 }

@@ -41,6 +41,7 @@ static const char *own(const TargetCheck *c, const IrOp *op) {
         return c->machine.async_copy || c->machine.direct_bytes ? NULL : check_lacks;
     case IR_THREAD_MBARRIER_INIT:
     case IR_THREAD_MBARRIER_EXPECT:
+    case IR_THREAD_MBARRIER_ARRIVE:
     case IR_THREAD_MBARRIER_WAIT:
     case IR_THREAD_MBARRIER_END:
     case IR_THREAD_TMA_LOAD: return c->machine.wgmma ? NULL : check_lacks;

@@ -54,9 +54,11 @@ void gpu_thread_id(Gen *g, const IrOp *op) {
     LLVMValueRef v = ops->thread_id(g);
     if (ir_attr_int(op, IR_ATTR_AGAIN) && ops->again) v = ops->again(g, v);
     unsigned kind = LLVMGetEnumAttributeKindForName("range", 5);
-    uint64_t from = 0, to = ir_thread_count(g->func);
+    uint64_t from = gpu_gen(g)->first_thread, to = ir_launch_thread_count(g->func);
+    if (!from) to = ir_thread_count(g->func);
     LLVMAddCallSiteAttribute(v, 0,
                              LLVMCreateConstantRangeAttribute(g->context, kind, 32, &from, &to));
+    if (from) v = LLVMBuildSub(g->b, v, gen_i32(g, (int32_t)from), "");
     gen_define(g, op, v);
 }
 
@@ -158,7 +160,10 @@ void gpu_body(GpuGen *n, LLVMValueRef block) {
     arguments_are_global(g);
     n->ops->places(g);
     if (gpu_renumbers(g)) renumber(g);
-    gen_ops(g, ir_body(g->func));
+    if (n->ops->body)
+        n->ops->body(g);
+    else
+        gen_ops(g, ir_body(g->func));
     LLVMBuildBr(g->b, n->done);
     LLVMPositionBuilderAtEnd(g->b, n->done);
     LLVMBuildRetVoid(g->b);

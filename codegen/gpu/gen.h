@@ -24,6 +24,7 @@ typedef struct GpuOps {
     // x, hidden from LLVM, so that values computed from it are rematerialised. NULL: x itself.
     LLVMValueRef (*again)(Gen *g, LLVMValueRef x);
     void (*places)(Gen *g);  // fills g->place and g->grid
+    void (*body)(Gen *g);    // translates the body. NULL: all threads execute all of it
     // A word of 32 bits from lane `lane`, or (NULL) from the lane whose number is this one's xor
     // `by`.
     LLVMValueRef (*shuffle)(Gen *g, LLVMValueRef word, LLVMValueRef lane, uint32_t by);
@@ -61,6 +62,8 @@ typedef struct GpuGen {
     LLVMBasicBlockRef failure;
     LLVMValueRef failed;
     CodegenSchedule schedule;
+    // NVIDIA: the first thread of those that execute what is translated now (roles.c).
+    uint32_t first_thread;
     // NVIDIA: the latest code that one thread executes (codegen/nvptx/map.c): its condition, and
     // the blocks before, of and after it.
     LLVMValueRef once;

@@ -11,8 +11,10 @@ enum { PTX_KERNEL_CONVENTION = 71 };
 static void ask_for_blocks(GpuGen *n) {
     enum { COUNT_TEXT = 12 };
     char count[COUNT_TEXT];
-    if (n->schedule.strategy != CODEGEN_BLOCKS) return;
-    snprintf(count, sizeof count, "%u", n->schedule.count);
+    // A trade of registers needs to know how many each thread begins with.
+    bool trades = nvptx_trades_registers(n->g.func);
+    if (n->schedule.strategy != CODEGEN_BLOCKS && !trades) return;
+    snprintf(count, sizeof count, "%u", trades ? 1 : n->schedule.count);
     gpu_text_attribute(&n->g, OF_FUNCTION, "nvvm.minctasm", count);
 }
 
@@ -32,7 +34,7 @@ static void declare(GpuGen *n, const char *name) {
                             LLVMCreateEnumAttribute(g->context, align, maps ? GPU_MAP_ALIGN : 16));
     gpu_text_attribute(g, 1, "nvvm.grid_constant", "");
     char threads[16];
-    snprintf(threads, sizeof threads, "%u", ir_thread_count(g->func));
+    snprintf(threads, sizeof threads, "%u", ir_launch_thread_count(g->func));
     gpu_text_attribute(g, OF_FUNCTION, "nvvm.reqntid", threads);
     ask_for_blocks(n);
     unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);

@@ -25,6 +25,7 @@ static LLVMValueRef thread_id(Gen *g) {
 const GpuOps nvptx_ops = {.shared_memory = shared_memory,
                           .thread_id = thread_id,
                           .places = nvptx_places,
+                          .body = nvptx_roles,
                           .shuffle = nvptx_shuffle,
                           .exchanged = nvptx_exchanged,
                           .any_lane = nvptx_any_lane,
@@ -57,13 +58,14 @@ static void nvptx_op(Gen *g, const IrOp *op) {
     case IR_THREAD_STORE: gpu_memory(g, op); return;
     case IR_THREAD_PACK: gpu_pack(g, op); return;
     case IR_THREAD_SHUFFLE: gpu_shuffle(g, op); return;
-    case IR_THREAD_BARRIER: nvptx_barrier(g, ir_attr_int(op, IR_ATTR_ASYNC) != 0); return;
+    case IR_THREAD_BARRIER: nvptx_barrier(g, op); return;
     case IR_THREAD_MATRIX_LOAD:
     case IR_THREAD_COPY:
     case IR_THREAD_COMMIT:
     case IR_THREAD_WAIT: nvptx_warp(g, op); return;
     case IR_THREAD_MBARRIER_INIT:
     case IR_THREAD_MBARRIER_EXPECT:
+    case IR_THREAD_MBARRIER_ARRIVE:
     case IR_THREAD_MBARRIER_WAIT:
     case IR_THREAD_MBARRIER_END:
     case IR_THREAD_TMA_LOAD: nvptx_map(g, op); return;
@@ -178,5 +180,6 @@ const GenTarget nvptx_gen_target = {.global_space = SPACE_GLOBAL,
                                     .quotient = nvptx_quotient,
                                     .remainder = gen_remainder,
                                     .plain_scopes = scopes,
+                                    .leave_loop = nvptx_leave_loop,
                                     .fence = nvptx_fence,
                                     .exact_double = true};

@@ -16,7 +16,7 @@ extern const GpuOps nvptx_ops;
 void nvptx_function(Gen *g, const char *entry);  // function.c
 void nvptx_places(Gen *g);
 void nvptx_warp(Gen *g, const IrOp *op);  // warp.c: ldmatrix, copies
-void nvptx_barrier(Gen *g, bool async);
+void nvptx_barrier(Gen *g, const IrOp *op);
 LLVMValueRef nvptx_shuffle(Gen *g, LLVMValueRef word, LLVMValueRef lane, uint32_t by);
 LLVMValueRef nvptx_exchanged(LLVMValueRef call, uint32_t *by);
 LLVMValueRef nvptx_any_lane(Gen *g, LLVMValueRef bit);
@@ -25,8 +25,12 @@ void nvptx_wgmma(Gen *g, const IrOp *op);  // wgmma.c
 void nvptx_wgmma_commit(Gen *g);
 void nvptx_wgmma_begin(Gen *g, const IrOp *op);
 void nvptx_wgmma_wait(Gen *g, const IrOp *op);
+void nvptx_leave_loop(Gen *g, const IrOp *loop);
 
 void nvptx_map(Gen *g, const IrOp *op);  // map.c: copies by tensor maps, and their barriers
+void nvptx_roles(Gen *g);                // roles.c: the body
+// Do the producers of copies give registers to the program's warps?
+bool nvptx_trades_registers(const IrFunc *f);
 
 void nvptx_keep_signs(Module *m);  // signs.c: for before_selection
 

@@ -122,11 +122,12 @@ static void by_one(Gen *g, const IrOp *op, uint32_t mask, const char *text, cons
 
 // Copies by maps see the barrier after the fence and the next barrier of the program's threads.
 static void init(Gen *g, const IrOp *op) {
-    LLVMValueRef x[] = {shared_address(g, op, 0)};
+    int32_t arrivals = (int32_t)ir_attr_int(op, IR_ATTR_ARRIVALS);
+    LLVMValueRef x[] = {shared_address(g, op, 0), gen_i32(g, arrivals)};
     by_one(g, op, 1,
-           "mbarrier.init.shared::cta.b64 [$0], 1;\n\t"
+           "mbarrier.init.shared::cta.b64 [$0], $1;\n\t"
            "fence.mbarrier_init.release.cluster;",
-           "r", x);
+           "rn", x);
 }
 
 static void end(Gen *g, const IrOp *op) {
@@ -138,6 +139,12 @@ static void expect(Gen *g, const IrOp *op) {
     LLVMValueRef bytes = gen_i32(g, (int32_t)ir_attr_int(op, IR_ATTR_COUNT));
     LLVMValueRef x[] = {shared_address(g, op, 0), bytes};
     by_one(g, op, 1, "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "rn", x);
+}
+
+// Lanes do it under a predicate: a branch would end the warp's straight code.
+static void arrive(Gen *g, const IrOp *op) {
+    LLVMValueRef x[] = {shared_address(g, op, 0), gen_operand(g, op, 1)};
+    assembly(g, "@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "rb", x);
 }
 
 // try_wait may give up, so it is repeated.
@@ -187,6 +194,7 @@ void nvptx_map(Gen *g, const IrOp *op) {
     switch (op->code) {
     case IR_THREAD_MBARRIER_INIT: init(g, op); return;
     case IR_THREAD_MBARRIER_EXPECT: expect(g, op); return;
+    case IR_THREAD_MBARRIER_ARRIVE: arrive(g, op); return;
     case IR_THREAD_MBARRIER_WAIT: wait(g, op); return;
     case IR_THREAD_MBARRIER_END: end(g, op); return;
     case IR_THREAD_TMA_LOAD: tma_load(g, op); return;

@@ -6,12 +6,20 @@
 
 enum { WARP_MASK = 31 };
 
+// Where there are producers, one of their warps executes the barriers that are marked for them.
 // The barrier is the same for both memories. A fence orders this thread's accesses with those of
 // the asynchronous units.
-void nvptx_barrier(Gen *g, bool async) {
-    if (async) gen_intrinsic(g, "llvm.nvvm.fence.proxy.async.shared_cta", 0, NULL, 0, NULL);
-    LLVMValueRef zero = gen_i32(g, 0);
-    gen_intrinsic(g, "llvm.nvvm.barrier.cta.sync.aligned.all", 0, NULL, 1, &zero);
+void nvptx_barrier(Gen *g, const IrOp *op) {
+    enum { ALL, PROGRAM };  // the hardware's barriers
+    bool roles = g->func->producers > 0, both = ir_attr_int(op, IR_ATTR_PRODUCER) != 0;
+    uint32_t threads = ir_thread_count(g->func) + (both ? WARP_MASK + 1 : 0);
+    if (ir_attr_int(op, IR_ATTR_ASYNC))
+        gen_intrinsic(g, "llvm.nvvm.fence.proxy.async.shared_cta", 0, NULL, 0, NULL);
+    LLVMValueRef x[] = {gen_i32(g, roles && !both ? PROGRAM : ALL), gen_i32(g, (int32_t)threads)};
+    gen_intrinsic(g,
+                  roles ? "llvm.nvvm.barrier.cta.sync.aligned.count"
+                        : "llvm.nvvm.barrier.cta.sync.aligned.all",
+                  0, NULL, roles ? 2 : 1, x);
 }
 
 // ---- shuffles: words of 32 bits -----------------------------------------------------------------

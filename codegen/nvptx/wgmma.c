@@ -281,3 +281,23 @@ void nvptx_wgmma_wait(Gen *g, const IrOp *op) {
     end(g, s, results);
     if (!ahead && moves(op)) copy_sums(g, x->type->elem, count, results);
 }
+
+static bool is_in_flight(const Gen *g, const IrValue *v) {
+    const IrOp *op = v->def;
+    if (!op || (g->left_out && g->left_out[op->id])) return false;
+    if (op->code == IR_THREAD_WGMMA_WAIT) return ir_attr_int(op, IR_ATTR_COUNT) > 0;
+    return op->code == IR_THREAD_WGMMA;
+}
+
+// ptxas makes products wait for each other (C7514) if the wait for those of a loop's last step
+// comes where code that passed the loop by comes as well.
+void nvptx_leave_loop(Gen *g, const IrOp *loop) {
+    const IrOp *yield = loop->regions[0]->last;
+    bool any = false;
+    for (uint32_t i = 0; i < yield->operand_count; i++)
+        any |= is_in_flight(g, ir_operand(yield, i));
+    if (!any) return;
+    Assembly *s = begin(g);
+    ADD(s, text, "wgmma.wait_group.sync.aligned 0;");
+    end(g, s, NULL);
+}

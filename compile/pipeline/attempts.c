@@ -165,7 +165,7 @@ bool attempts_compile(Arena *arena, const AttemptJob *job, Str *output, Diags *d
     Attempts *all = arena_new(arena, Attempts, 1);
     all->job = job;
     all->program = (AttemptProgram){.target = job->options->target,
-                                    .threads = ir_thread_count(job->func),
+                                    .threads = ir_launch_thread_count(job->func),
                                     .lanes = ir_lane_count(job->func)};
     Recovery r;
     if (RECOVER_FAILED(&r)) {

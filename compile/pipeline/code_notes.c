@@ -104,7 +104,7 @@ CodeNotes code_notes_of(Arena *arena, const IrFunc *lowered, bool file_names) {
     bool on_gpu = lowered->level == IR_LEVEL_THREAD;
     return (CodeNotes){.scratch_bytes = f.scratch_bytes,
                        .shared_bytes = f.shared_bytes,
-                       .threads = on_gpu ? ir_thread_count(lowered) : 0,
+                       .threads = on_gpu ? ir_launch_thread_count(lowered) : 0,
                        .site_count = (uint32_t)f.sites.count,
                        .sites = f.sites.data,
                        .map_count = (uint32_t)lowered->maps.count,

@@ -279,7 +279,7 @@ static void survey_amd(Explain *e, Span span) {
 }
 
 static void survey_gpu(Explain *e, const IrFunc *f) {
-    e->warps = (uint32_t)f->warps;
+    e->warps = ir_launch_thread_count(f) / ir_lane_count(f);
     if (e->target.gpu.vendor == GPU_AMD) {
         survey_amd(e, f->span);
         return;

@@ -202,6 +202,7 @@ bool execute_threads(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     case IR_THREAD_WAIT:
     case IR_THREAD_MBARRIER_INIT:
     case IR_THREAD_MBARRIER_EXPECT:
+    case IR_THREAD_MBARRIER_ARRIVE:
     case IR_THREAD_MBARRIER_WAIT:
     case IR_THREAD_MBARRIER_END: return true;
     default: break;

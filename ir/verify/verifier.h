@@ -62,6 +62,7 @@ bool verifier_layouts(Verifier *v, const IrOp *op);       // of the gpu level, a
 bool verifier_dot_plan(Verifier *v, const IrOp *op);      // of a dot, after its rule
 // The map that the op names is one of this view.
 bool verifier_map(Verifier *v, const IrOp *op, const IrValue *view);
+bool verifier_arrivals(Verifier *v, const IrOp *op);     // of a barrier
 bool verifier_maps(Verifier *v);                         // of the function
 bool verifier_gpu_rule(Verifier *v, const IrOp *op);     // gpu.*
 bool verifier_thread_rule(Verifier *v, const IrOp *op);  // thread.*

@@ -48,12 +48,27 @@ static bool is_barriers(Verifier *v, const IrOp *op, const IrValue *p) {
                          verifier_type(v, t));
 }
 
+bool verifier_arrivals(Verifier *v, const IrOp *op) {
+    enum { MOST = 1 << 20 };
+    int64_t arrivals = ir_attr_int(op, IR_ATTR_ARRIVALS);
+    if (arrivals >= 1 && arrivals < MOST) return true;
+    return verifier_fail(v, op, "expected 1 to %d arrivals, found %lld", MOST - 1,
+                         (long long)arrivals);
+}
+
 static bool rule_mbarrier(Verifier *v, const IrOp *op) {
     enum { MOST = 64 };
     int64_t count = ir_attr_int(op, IR_ATTR_COUNT);
     TRY(is_barriers(v, op, &op->results[0]));
-    if (count >= 1 && count <= MOST) return true;
-    return verifier_fail(v, op, "expected 1 to %d barriers, found %lld", MOST, (long long)count);
+    if (count < 1 || count > MOST)
+        return verifier_fail(v, op, "expected 1 to %d barriers, found %lld", MOST,
+                             (long long)count);
+    return verifier_arrivals(v, op);
+}
+
+static bool rule_mbarrier_arrive(Verifier *v, const IrOp *op) {
+    IrType number = verifier_scalar(DTYPE_I32);
+    return is_barriers(v, op, ir_operand(op, 0)) && verifier_operand(v, op, 1, &number);
 }
 
 // A barrier counts less than 2^20 bytes.
@@ -90,6 +105,7 @@ bool verifier_gpu_rule(Verifier *v, const IrOp *op) {
     if (rule == IR_RULE_GPU_READ) return rule_read(v, op);
     if (rule == IR_RULE_GPU_MBARRIER) return rule_mbarrier(v, op);
     if (rule == IR_RULE_GPU_MBARRIER_EXPECT) return rule_mbarrier_expect(v, op);
+    if (rule == IR_RULE_GPU_MBARRIER_ARRIVE) return rule_mbarrier_arrive(v, op);
     if (rule == IR_RULE_GPU_TMA_LOAD) return rule_tma_load(v, op);
     if (rule == IR_RULE_GPU_MBARRIER_WAIT) return rule_mbarrier_wait(v, op);
     if (rule == IR_RULE_GPU_MBARRIER_END) return is_barriers(v, op, ir_operand(op, 0));

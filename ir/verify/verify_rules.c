@@ -406,6 +406,7 @@ bool verifier_rule(Verifier *v, const IrOp *op) {
     case IR_RULE_GPU_COPY:
     case IR_RULE_GPU_MBARRIER:
     case IR_RULE_GPU_MBARRIER_EXPECT:
+    case IR_RULE_GPU_MBARRIER_ARRIVE:
     case IR_RULE_GPU_TMA_LOAD:
     case IR_RULE_GPU_MBARRIER_WAIT:
     case IR_RULE_GPU_MBARRIER_END:

@@ -220,6 +220,11 @@ static bool barrier(Verifier *v, const IrOp *op, uint32_t i) {
                          verifier_type(v, p));
 }
 
+static bool rule_mbarrier(Verifier *v, const IrOp *op) {
+    TRY(barrier(v, op, 0) && scalar_operand(v, op, 1, DTYPE_BOOL));
+    return op->code != IR_THREAD_MBARRIER_INIT || verifier_arrivals(v, op);
+}
+
 static bool rule_mbarrier_wait(Verifier *v, const IrOp *op) {
     return barrier(v, op, 0) && scalar_operand(v, op, 1, DTYPE_I32);
 }
@@ -267,8 +272,7 @@ bool verifier_thread_rule(Verifier *v, const IrOp *op) {
     if (rule == IR_RULE_THREAD_WGMMA_WAIT) return rule_wgmma_wait(v, op);
     if (rule == IR_RULE_THREAD_COPY) return rule_copy(v, op);
     if (rule == IR_RULE_THREAD_UPDATE) return rule_update(v, op);
-    if (rule == IR_RULE_THREAD_MBARRIER)
-        return barrier(v, op, 0) && scalar_operand(v, op, 1, DTYPE_BOOL);
+    if (rule == IR_RULE_THREAD_MBARRIER) return rule_mbarrier(v, op);
     if (rule == IR_RULE_THREAD_MBARRIER_WAIT) return rule_mbarrier_wait(v, op);
     if (rule == IR_RULE_THREAD_TMA_LOAD) return rule_tma_load(v, op);
     return verifier_result(v, op, 0, &number);

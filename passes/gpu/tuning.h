@@ -54,6 +54,13 @@ enum {
     TUNE_AHEAD_STAGES = 4,
     // The same if copies are made by tensor maps, which take no step out of flight.
     TUNE_AHEAD_STAGES_MAP = 3,
+    // Warps of a program that may have one more, which only copies. With 16 of them each thread
+    // would have 120 registers, not 128.
+    TUNE_PRODUCER_WARPS_MOST = 8,
+    // Registers of 32 bits per thread for sums and factors of products, from which on four warps
+    // copy and give up their own; one leaves 168 to each. matmul in tiles of 128x256 has 128 and
+    // uses 154 in all, attention with 128 keys and 128 columns has 160 and uses 199.
+    TUNE_PRODUCERS_TRADE_REGISTERS = 144,
     // Registers of 32 bits per thread for values that are loaded steps before their use; and for
     // these with all other carried values of a loop, so that the step itself has enough.
     TUNE_STAGED_REGISTERS = 64,

@@ -270,6 +270,7 @@ void gen_op(Gen *g, IrOpcode code) {
     case IR_RULE_GPU_COPY:
     case IR_RULE_GPU_MBARRIER:
     case IR_RULE_GPU_MBARRIER_EXPECT:
+    case IR_RULE_GPU_MBARRIER_ARRIVE:
     case IR_RULE_GPU_TMA_LOAD:
     case IR_RULE_GPU_MBARRIER_WAIT:
     case IR_RULE_GPU_MBARRIER_END:

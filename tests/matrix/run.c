@@ -557,6 +557,8 @@ static bool attr_text(StrBuf *out, const Case *c, IrAttrName name) {
     case IR_ATTR_GLOBAL:
     case IR_ATTR_NARROW:
     case IR_ATTR_AGAIN:
+    case IR_ATTR_ARRIVALS:
+    case IR_ATTR_PRODUCER:
     case IR_ATTR_ROWS:
     case IR_ATTR_COLUMNS:
     case IR_ATTR_PLAN:

@@ -14,6 +14,7 @@
 #include "passes/gpu/gpu.h"
 #include "passes/pass.h"
 #include "tests/support/dice.h"
+#include "tests/support/slice.h"
 #include "tests/support/tir.h"
 
 enum { TILE = 64, STEP = 16, ROWS = 3, COLUMNS = 2, DEPTH_MAX = 5 * STEP };
@@ -23,11 +24,12 @@ typedef struct Arrays {
     float c[ROWS * TILE * COLUMNS * TILE];
 } Arrays;
 
-static Tir *load(const char *name, int stages) {
+static Tir *load(const char *name, int stages, int producers) {
     Tir *t = tir_load_file("tests/passes/data/persistent.tir");
     IrFunc *f = tir_kernel(t, name);
     f->warps = 4;
     f->stages = stages;
+    f->producers = producers;
     return t;
 }
 
@@ -64,22 +66,23 @@ static const Case cases[] = {
     {"plane", {ROWS, COLUMNS, 1}}, {"line", {ROWS, 1, 1}}, {"space", {1, COLUMNS, ROWS}}};
 enum { CASES = sizeof cases / sizeof *cases };
 
-static void agree(const Case *c, int stages, int64_t depth, Arrays *x) {
+static void agree(const Case *c, int stages, int producers, int64_t depth, Arrays *x) {
     static const char *const levels[] = {
         "tile,gpu_program_order,gpu_persistent",
         "tile,gpu_program_order,gpu_persistent,gpu_layout,gpu_pipeline", "tile,gpu"};
-    Tir *plain = load(c->name, stages);
+    Tir *plain = load(c->name, stages, 0);
     run(plain, c->name, &x[0], depth, c->grid);
     tir_free(plain);
     for (int level = 0; level < 3; level++)
         for (int64_t programs = 1; programs <= ROWS * COLUMNS + 1; programs += 3) {
-            Tir *t = load(c->name, stages);
+            Tir *t = load(c->name, stages, producers);
             lower(t, levels[level], FACT_PERSISTENT);
             run(t, c->name, &x[1], depth, (const int64_t[]){programs, 1, 1});
             tir_free(t);
             if (memcmp(x[0].c, x[1].c, sizeof x[0].c) != 0)
-                fail_msg("%s, %d stages, depth %lld, %lld programs, %s: other sums", c->name,
-                         stages, (long long)depth, (long long)programs, levels[level]);
+                fail_msg("%s, %d stages, %d producers, depth %lld, %lld programs, %s: other sums",
+                         c->name, stages, producers, (long long)depth, (long long)programs,
+                         levels[level]);
         }
 }
 
@@ -94,7 +97,7 @@ static void results_stay(void **state) {
     for (int i = 0; i < CASES; i++)
         for (int stages = 2; stages <= 4; stages++)
             for (size_t d = 0; d < sizeof depths / sizeof *depths; d++)
-                agree(&cases[i], stages, depths[d], x);
+                agree(&cases[i], stages, slice_has((uint64_t)i + d, 2) ? 1 : -1, depths[d], x);
     free(x);
 }
 
@@ -103,6 +106,7 @@ static void results_stay(void **state) {
 typedef struct Order {
     uint32_t inits, copies, products, stores, ends;
     uint32_t copies_before_stores;  // after the last product
+    uint32_t arrivals, waits;       // of warps that have read a slot, of the producer for these
 } Order;
 
 static void count_ops(const IrBlock *block, Order *o) {
@@ -111,6 +115,8 @@ static void count_ops(const IrBlock *block, Order *o) {
         o->copies += op->code == IR_THREAD_TMA_LOAD;
         o->products += op->code == IR_THREAD_WGMMA;
         o->ends += op->code == IR_THREAD_MBARRIER_END;
+        o->arrivals += op->code == IR_THREAD_MBARRIER_ARRIVE;
+        o->waits += op->code == IR_THREAD_MBARRIER_WAIT && ir_attr_int(op, IR_ATTR_PRODUCER);
         if (op->code == IR_THREAD_WGMMA) o->copies_before_stores = 0;
         if (op->code == IR_THREAD_TMA_LOAD && !o->stores) o->copies_before_stores++;
         bool elsewhere;
@@ -126,8 +132,8 @@ static const IrOp *loop_of(const IrBlock *block) {
     return op;
 }
 
-static Order order_of(unsigned facts, bool in_tiles) {
-    Tir *t = load("plane", 3);
+static Order order_of(unsigned facts, int producers, bool in_tiles) {
+    Tir *t = load("plane", 3, producers);
     Order o = {0};
     lower(t, "tile,gpu", facts);
     const IrBlock *body = ir_body(tir_kernel(t, "plane"));
@@ -139,21 +145,38 @@ static Order order_of(unsigned facts, bool in_tiles) {
 // A step copies a box of each factor; the next tile's first two steps follow the loop over steps.
 static void next_tile_is_copied_before_stores(void **state) {
     (void)state;
-    Order o = order_of(FACT_PERSISTENT, true);
+    Order o = order_of(FACT_PERSISTENT, -1, true);
     assert_int_equal(o.inits + o.ends, 0);
     assert_int_equal(o.products, 1);
     assert_int_equal(o.copies, 2 + 2 * 2);
     assert_int_equal(o.copies_before_stores, 2 + 2 * 2);
     assert_true(o.stores > 0);
-    o = order_of(FACT_PERSISTENT, false);
+    o = order_of(FACT_PERSISTENT, -1, false);
     assert_int_equal(o.inits, 3);
     assert_int_equal(o.ends, 3);
     assert_int_equal(o.copies, 2 * 2 + 2 + 2 * 2);
 }
 
+// The same with a warp that only copies. It waits for a slot before each copy, except those of the
+// first tile's first steps; warps arrive once a step.
+static void producers_wait_for_slots(void **state) {
+    (void)state;
+    Order o = order_of(FACT_PERSISTENT, 1, true);
+    assert_int_equal(o.copies, 2 + 2 * 2);
+    assert_int_equal(o.arrivals, 1);
+    assert_int_equal(o.waits, 1 + 2);
+    o = order_of(FACT_PERSISTENT, 1, false);
+    assert_int_equal(o.inits, 3 + 3);
+    assert_int_equal(o.ends, 3 + 3);
+    assert_int_equal(o.waits, 1 + 2);
+    o = order_of(0, 1, false);
+    assert_int_equal(o.waits, 1);
+    assert_int_equal(o.arrivals, 1);
+}
+
 static void one_tile_without_the_fact(void **state) {
     (void)state;
-    Order o = order_of(0, false);
+    Order o = order_of(0, -1, false);
     assert_int_equal(o.copies, 2 * 2 + 2);
     assert_int_equal(o.products, 1);
 }
@@ -162,6 +185,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_stay),
         cmocka_unit_test(next_tile_is_copied_before_stores),
+        cmocka_unit_test(producers_wait_for_slots),
         cmocka_unit_test(one_tile_without_the_fact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,15 +23,17 @@ typedef struct Arrays {
     float c[SIDE * SIDE];
 } Arrays;
 
-static Tir *load(const char *name, int warps, int stages) {
+// The views that maps may copy: %a and %b. A warp that only copies begins them, or the first one.
+enum { BY_THREADS = 0, BY_MAPS = 3, BY_PRODUCER = 4 };
+
+static Tir *load(const char *name, int warps, int stages, uint64_t mapped) {
     Tir *t = tir_load_file("tests/passes/data/wgmma.tir");
     IrFunc *f = tir_kernel(t, name);
     f->warps = warps;
     f->stages = stages;
+    f->producers = mapped & BY_PRODUCER ? 1 : -1;
     return t;
 }
-
-enum { BY_THREADS = 0, BY_MAPS = 3 };  // the views that maps may copy: %a and %b
 
 static void lower(Tir *t, const char *passes, uint64_t mapped) {
     GpuTarget gpu;
@@ -39,8 +41,10 @@ static void lower(Tir *t, const char *passes, uint64_t mapped) {
     Machine m = machine_of_gpu(gpu);
     size_t count;
     const PassStep *steps = passes_parse(t->arena, str(passes), &count, t->diags);
-    PassOptions options = {
-        .verify = true, .machine = &m, .facts = FACT_WIDE | FACT_DISJOINT, .mapped = mapped};
+    PassOptions options = {.verify = true,
+                           .machine = &m,
+                           .facts = FACT_WIDE | FACT_DISJOINT,
+                           .mapped = mapped & BY_MAPS};
     if (!passes_run(t->module, steps, count, &options, t->diags)) fail_msg("%s", tir_text(t));
 }
 
@@ -67,11 +71,11 @@ static void agree(const char *name, int warps, int stages, uint64_t mapped) {
     tir_small_halves(&dice, x[0].b, SIDE * DEPTH_MAX);
     x[1] = x[0];
     for (size_t d = 0; d < sizeof depths / sizeof *depths; d++) {
-        Tir *plain = load(name, warps, stages);
+        Tir *plain = load(name, warps, stages, mapped);
         run(plain, name, &x[0], depths[d]);
         tir_free(plain);
         for (int level = 0; level < 2; level++) {
-            Tir *t = load(name, warps, stages);
+            Tir *t = load(name, warps, stages, mapped);
             lower(t, levels[level], mapped);
             run(t, name, &x[1], depths[d]);
             tir_free(t);
@@ -86,10 +90,11 @@ static void agree(const char *name, int warps, int stages, uint64_t mapped) {
 // ---- what is in flight --------------------------------------------------------------------------
 
 typedef struct Count {
-    uint32_t products, from_registers, waits, copies, loads, stores, fences;
+    uint32_t products, from_registers, waits, copies, loads, stores, fences, arrivals;
     int64_t ahead;     // the most groups that a wait lets run
     bool copies_late;  // copies begin after the first product
-    bool free_late;    // by maps: a barrier is between the product and the copies
+    bool free_late;  // by maps: a barrier is between the product and the copies, or, if a warp only
+                     // copies, the arrival of each warp
 } Count;
 
 static void count_ops(const IrBlock *block, Count *c) {
@@ -98,7 +103,9 @@ static void count_ops(const IrBlock *block, Count *c) {
         c->from_registers += op->code == IR_THREAD_WGMMA && ir_operand(op, 0)->type->kind != IR_PTR;
         bool copies = op->code == IR_THREAD_COPY || op->code == IR_THREAD_TMA_LOAD;
         c->copies_late |= copies && c->products > 0;
-        c->free_late |= op->code == IR_THREAD_BARRIER && c->products > 0 && !c->loads;
+        bool frees = op->code == IR_THREAD_BARRIER || op->code == IR_THREAD_MBARRIER_ARRIVE;
+        c->free_late |= frees && c->products > 0 && !c->loads;
+        c->arrivals += op->code == IR_THREAD_MBARRIER_ARRIVE;
         c->loads += op->code == IR_THREAD_TMA_LOAD;
         c->fences += op->code == IR_THREAD_BARRIER && ir_attr_int(op, IR_ATTR_ASYNC);
         c->copies += op->code == IR_THREAD_COPY;
@@ -111,7 +118,7 @@ static void count_ops(const IrBlock *block, Count *c) {
 }
 
 static Count loop_of(const char *name, int stages, uint64_t mapped) {
-    Tir *t = load(name, 4, stages);
+    Tir *t = load(name, 4, stages, mapped);
     Count c = {0};
     lower(t, "tile,gpu", mapped);
     const IrOp *op = ir_body(tir_kernel(t, name))->first;
@@ -159,8 +166,8 @@ static void computed_factors(void **state) {
     assert_int_equal(c.from_registers, 1);
 }
 
-// A slot is free for the next copies once a barrier follows the product that read it. The barrier
-// has no fence: only maps and products reach the slots.
+// A slot is free for the next copies once a barrier follows the product that read it, or once all
+// warps have arrived. This needs no fence: only maps and products reach the slots.
 static void slots_by_maps_need_no_fence(void **state) {
     (void)state;
     for (int i = 0; i < 2; i++)
@@ -168,8 +175,14 @@ static void slots_by_maps_need_no_fence(void **state) {
             Count c = loop_of(i ? "turned" : "product", stages, BY_MAPS);
             assert_int_equal(c.loads, 2);
             assert_true(c.free_late);
+            assert_int_equal(c.fences + c.arrivals, 0);
+            c = loop_of(i ? "turned" : "product", stages, BY_MAPS | BY_PRODUCER);
+            assert_true(c.free_late);
+            assert_int_equal(c.arrivals, 1);
             assert_int_equal(c.fences, 0);
         }
+    // Threads read what is copied, so each would have to arrive.
+    assert_int_equal(loop_of("computed", 3, BY_MAPS | BY_PRODUCER).arrivals, 0);
     assert_true(loop_of("product", 3, BY_THREADS).fences > 0);
     assert_true(loop_of("computed", 3, BY_MAPS).fences > 0);
 }
@@ -186,6 +199,7 @@ static void results_stay(void **state) {
                 if (!slice_has((uint64_t)(i + stages + warps / 8), 3)) continue;
                 agree(names[i], warps, stages, BY_THREADS);
                 if (warps == 4 && stages > 1) agree(names[i], warps, stages, BY_MAPS);
+                if (warps == 8 && stages > 1) agree(names[i], warps, stages, BY_MAPS | BY_PRODUCER);
             }
 }
 

@@ -6,14 +6,20 @@ static IrValue *first_thread(Threads *t) {
     return ir_binary(&t->b, IR_EQ, t->thread, threads_i32(t, 0));
 }
 
+// `made` is for the warp that only copies, if the op is.
+static void keep_producer(const IrOp *op, IrOp *made) {
+    ir_attr_set_int(made, IR_ATTR_PRODUCER, ir_attr_int(op, IR_ATTR_PRODUCER));
+}
+
 static void init(Threads *t, const IrOp *op) {
     uint32_t count = (uint32_t)ir_attr_int(op, IR_ATTR_COUNT);
     IrValue *bars = threads_shared(t, DTYPE_U64, count), *first = first_thread(t);
     for (uint32_t i = 0; i < count; i++) {
         IrValue *operands[2] = {threads_at(t, bars, threads_i32(t, i)), first};
-        ir_op(&t->b, IR_THREAD_MBARRIER_INIT, 2, operands, 0, NULL, 0, NULL);
+        IrOp *made = ir_op(&t->b, IR_THREAD_MBARRIER_INIT, 2, operands, 0, NULL, 0, NULL);
+        ir_attr_set_int(made, IR_ATTR_ARRIVALS, ir_attr_int(op, IR_ATTR_ARRIVALS));
     }
-    threads_barrier(t);
+    keep_producer(op, threads_barrier(t));
     threads_define(t, op, 0, bars);
 }
 
@@ -37,12 +43,21 @@ static void expect(Threads *t, const IrOp *op) {
     IrValue *operands[2] = {at, access_both(t, t->when, first_thread(t))};
     IrOp *made = ir_op(&t->b, IR_THREAD_MBARRIER_EXPECT, 2, operands, 0, NULL, 0, NULL);
     ir_attr_set_int(made, IR_ATTR_COUNT, ir_attr_int(op, IR_ATTR_COUNT));
+    keep_producer(op, made);
+}
+
+// One lane arrives for its warp.
+static void arrive(Threads *t, const IrOp *op) {
+    IrValue *at = threads_at(t, threads_operand(t, op, 0), threads_operand(t, op, 1));
+    IrValue *lane = ir_binary(&t->b, IR_AND, t->thread, threads_i32(t, ir_lane_count(t->func) - 1));
+    IrValue *operands[2] = {at, ir_binary(&t->b, IR_EQ, lane, threads_i32(t, 0))};
+    ir_op(&t->b, IR_THREAD_MBARRIER_ARRIVE, 2, operands, 0, NULL, 0, NULL);
 }
 
 static void wait(Threads *t, const IrOp *op) {
     IrValue *at = threads_at(t, threads_operand(t, op, 0), threads_operand(t, op, 1));
     IrValue *operands[2] = {at, threads_operand(t, op, 2)};
-    ir_op(&t->b, IR_THREAD_MBARRIER_WAIT, 2, operands, 0, NULL, 0, NULL);
+    keep_producer(op, ir_op(&t->b, IR_THREAD_MBARRIER_WAIT, 2, operands, 0, NULL, 0, NULL));
 }
 
 // ---- loads --------------------------------------------------------------------------------------
@@ -82,6 +97,7 @@ static void load_box(Threads *t, const IrOp *op, const MapLoad *m, const uint32_
     }
     IrOp *made = ir_op(&t->b, IR_THREAD_TMA_LOAD, 4 + rank, operands, 0, NULL, 0, NULL);
     ir_attr_set_int(made, IR_ATTR_MAP, ir_attr_int(op, IR_ATTR_MAP));
+    keep_producer(op, made);
 }
 
 // The first element of the next box; false: there is none.
@@ -118,6 +134,7 @@ void threads_map(Threads *t, const IrOp *op) {
     switch (op->code) {
     case IR_GPU_MBARRIER: init(t, op); return;
     case IR_GPU_MBARRIER_EXPECT: expect(t, op); return;
+    case IR_GPU_MBARRIER_ARRIVE: arrive(t, op); return;
     case IR_GPU_MBARRIER_WAIT: wait(t, op); return;
     case IR_GPU_MBARRIER_END: end(t, op); return;
     case IR_GPU_TMA_LOAD: load(t, op); return;

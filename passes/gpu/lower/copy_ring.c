@@ -197,6 +197,7 @@ void threads_ring(Threads *t, const IrOp *op) {
     case IR_GPU_SETTLE: lower_settle(t, op); return;
     case IR_GPU_MBARRIER:
     case IR_GPU_MBARRIER_EXPECT:
+    case IR_GPU_MBARRIER_ARRIVE:
     case IR_GPU_MBARRIER_WAIT:
     case IR_GPU_MBARRIER_END:
     case IR_GPU_TMA_LOAD: threads_map(t, op); return;

@@ -100,7 +100,7 @@ uint32_t threads_first_holder(const Layout *l, uint32_t reg);
 // ---- memory shared by the threads ---------------------------------------------------------------
 
 IrValue *threads_shared(Threads *t, Dtype elem, uint32_t count);
-void threads_barrier(Threads *t);
+IrOp *threads_barrier(Threads *t);
 // `align` is in bytes, 0: the element's; mask is a bool scalar or NULL. Types are given by pointer
 // and count (1: a scalar).
 IrValue *threads_load(Threads *t, IrValue *p, uint32_t count, uint32_t align, IrValue *mask,

@@ -85,7 +85,9 @@ IrValue *threads_shared(Threads *t, Dtype elem, uint32_t count) {
     return ir_result(op, 0);
 }
 
-void threads_barrier(Threads *t) { ir_op(&t->b, IR_THREAD_BARRIER, 0, NULL, 0, NULL, 0, NULL); }
+IrOp *threads_barrier(Threads *t) {
+    return ir_op(&t->b, IR_THREAD_BARRIER, 0, NULL, 0, NULL, 0, NULL);
+}
 
 IrValue *threads_at(Threads *t, IrValue *p, IrValue *index) {
     if (index->type->elem != DTYPE_I64) index = ir_cast(&t->b, index, DTYPE_I64, false);

@@ -73,12 +73,14 @@ typedef struct Pipeline {
     uint32_t known;  // ops from this number on are newer than the plan
     bool writes;     // an op in the body changes memory
     Ops advance;
-    VEC(IrValue *) more;  // carried values that are new
-    IrValue **rings;      // by feed of the copies
-    IrValue *bars;        // of copies by maps
-    uint32_t read;        // argument of the body: the current slot; after it the slots that this
-                          // step, and the next ones, fill
-    uint32_t parity;      // of copies by maps: the argument of the body
+    VEC(IrValue *) more;    // carried values that are new
+    IrValue **rings;        // by feed of the copies
+    IrValue *bars;          // of copies by maps
+    IrValue *empty;         // with a producer: barriers where warps arrive that have read a slot
+    uint32_t read;          // argument of the body: the current slot; after it the slots that this
+                            // step, and the next ones, fill
+    uint32_t parity;        // of copies by maps: the argument of the body
+    IrValue *empty_parity;  // for the slots that are copied to now; NULL: they are empty
     VEC(uint64_t)
     tile;         // keys of values of the loop over tiles, each followed by that of its
                   // value for the tile whose first copies are made
@@ -189,6 +191,11 @@ static IrBlock *region(Pipeline *p, IrBuilder *around) {
     return block;
 }
 
+// The op is executed by the warp that only copies, if there is one.
+static void for_producer(Pipeline *p, IrOp *op) {
+    if (p->plan->producers) ir_attr_set_int(op, IR_ATTR_PRODUCER, true);
+}
+
 static void copy_feed(Pipeline *p, const PipelineFeed *feed, IrValue *ring, IrValue *at,
                       const Map *map) {
     IrValue *x = mapped(map, ir_result(feed->load, 0));
@@ -199,6 +206,7 @@ static void copy_feed(Pipeline *p, const PipelineFeed *feed, IrValue *ring, IrVa
     if (p->plan->by_map) {
         IrOp *op = ir_op(&p->b, IR_GPU_TMA_LOAD, 4, operands, 0, NULL, 0, NULL);
         ir_attr_set_int(op, IR_ATTR_MAP, feed->map);
+        for_producer(p, op);
     } else {
         ir_op(&p->b, IR_GPU_COPY, 2, operands, 0, NULL, 0, NULL);
     }
@@ -215,6 +223,13 @@ static void expect(Pipeline *p, const Pipelined *e, IrValue *at) {
     IrValue *operands[2] = {p->bars, at};
     IrOp *op = ir_op(&p->b, IR_GPU_MBARRIER_EXPECT, 2, operands, 0, NULL, 0, NULL);
     ir_attr_set_int(op, IR_ATTR_COUNT, bytes);
+    for_producer(p, op);
+}
+
+// The producer waits until all warps have read what is in the slot.
+static void wait_until_empty(Pipeline *p, IrValue *at, IrValue *parity) {
+    IrValue *operands[3] = {p->empty, at, parity};
+    for_producer(p, ir_op(&p->b, IR_GPU_MBARRIER_WAIT, 3, operands, 0, NULL, 0, NULL));
 }
 
 // The value carried past the end: it is not used.
@@ -231,6 +246,7 @@ static IrValue **step_values(Pipeline *p, const Pipelined *e, IrValue *counter, 
     IrValue **values = arena_new(p->scratch, IrValue *, e->feeds.count + 1);
     Map map = map_of(p, some_steps_on(p, counter, steps), e->ahead);
     clone_all(p, &e->ops, &map);
+    if (at && p->empty_parity) wait_until_empty(p, at, p->empty_parity);
     if (at && p->plan->by_map) expect(p, e, at);
     for (size_t i = 0; i < e->feeds.count; i++) {
         values[i] = mapped(&map, ir_result(e->feeds.data[i]->load, 0));
@@ -279,6 +295,14 @@ static IrValue *below(Pipeline *p, IrValue *counter, IrValue *bound) {
 
 // ---- before the loop ----------------------------------------------------------------------------
 
+static IrOp *make_bars(Pipeline *p, uint32_t count, int arrivals) {
+    const IrType *type = ir_ptr(p->func->module, DTYPE_U64, 0, NULL);
+    IrOp *op = ir_op(&p->b, IR_GPU_MBARRIER, 0, NULL, 1, &type, 0, NULL);
+    ir_attr_set_int(op, IR_ATTR_COUNT, count);
+    ir_attr_set_int(op, IR_ATTR_ARRIVALS, arrivals);
+    return op;
+}
+
 static void make_rings(Pipeline *p, const Pipelined *e) {
     p->rings = arena_new(p->scratch, IrValue *, e->feeds.count + 1);
     for (size_t i = 0; i < e->feeds.count; i++) {
@@ -293,10 +317,11 @@ static void make_rings(Pipeline *p, const Pipelined *e) {
     }
     p->b.span = p->loop->span;
     if (!p->plan->by_map) return;
-    const IrType *type = ir_ptr(p->func->module, DTYPE_U64, 0, NULL);
-    IrOp *op = ir_op(&p->b, IR_GPU_MBARRIER, 0, NULL, 1, &type, 0, NULL);
-    ir_attr_set_int(op, IR_ATTR_COUNT, e->slots);
-    p->bars = ir_result(op, 0);
+    p->bars = ir_result(make_bars(p, e->slots, 1), 0);
+    if (!p->plan->producers) return;
+    IrOp *empty = make_bars(p, e->slots, p->func->warps);
+    for_producer(p, empty);
+    p->empty = ir_result(empty, 0);
 }
 
 static void load_first_steps(Pipeline *p, Pipelined *e) {
@@ -365,6 +390,17 @@ static void go_behind_product(Pipeline *p) {
             p->b.before = op->next;
             return;
         }
+}
+
+// All warps are done with the slot that this step's copies go to.
+static void release_slot(Pipeline *p) {
+    if (!p->plan->producers) {
+        effect(p, IR_GPU_BARRIER);
+        return;
+    }
+    IrValue *operands[2] = {p->empty, p->body->args[p->read + 1]};
+    ir_op(&p->b, IR_GPU_MBARRIER_ARRIVE, 2, operands, 0, NULL, 0, NULL);
+    p->empty_parity = p->body->args[p->parity];
 }
 
 static void load_ahead(Pipeline *p, Pipelined *e, IrValue *bound) {
@@ -499,11 +535,12 @@ static void rewrite_body(Pipeline *p, Pipelined *pipelined, uint32_t count,
         if (pipelined[k].copies) {
             bool late = p->plan->by_map && p->plan->ahead_dot;
             places = arrive(p, &pipelined[k]);
-            if (p->plan->by_map && !late) effect(p, IR_GPU_BARRIER);
+            if (p->plan->by_map && !late) release_slot(p);
             go_behind_product(p);
-            if (late) effect(p, IR_GPU_BARRIER);
+            if (late) release_slot(p);
         }
         load_ahead(p, &pipelined[k], bounds[k]);
+        p->empty_parity = NULL;
         p->b = here;
     }
     p->b = ir_builder_before(p->body->last);
@@ -564,11 +601,25 @@ static IrValue *of_tile(const Pipeline *p, IrValue *v) {
     return v;
 }
 
+static IrValue *is_beyond(Pipeline *p, const Pipelined *e, IrValue *read, uint32_t steps) {
+    IrValue *at = ir_binary(&p->b, IR_ADD, read, place(p, steps));
+    return ir_binary(&p->b, IR_GE, at, place(p, e->slots));
+}
+
 static IrValue *slot_on(Pipeline *p, const Pipelined *e, IrValue *read, uint32_t steps) {
     IrValue *at = ir_binary(&p->b, IR_ADD, read, place(p, steps));
-    IrValue *over = ir_binary(&p->b, IR_GE, at, place(p, e->slots));
+    IrValue *over = is_beyond(p, e, read, steps);
     IrValue *wrapped = ir_binary(&p->b, IR_SUB, at, place(p, e->slots));
     return ir_ternary(&p->b, IR_SELECT, over, wrapped, at);
+}
+
+// Warps arrived at the slot when they began the step after its own, for which all slots but one
+// were copied ahead. So the phase to wait for began that many steps ago.
+static IrValue *parity_on(Pipeline *p, const Pipelined *e, IrValue *read, uint32_t steps) {
+    IrValue *parity = ir_result(p->loop, p->parity - 1);
+    IrValue *same = is_beyond(p, e, read, steps + 1);
+    IrValue *other = ir_binary(&p->b, IR_XOR, parity, place(p, 1));
+    return ir_ternary(&p->b, IR_SELECT, same, parity, other);
 }
 
 // The first copies of a tile, to the slots from `read` on; NULL: from 0.
@@ -581,8 +632,10 @@ static void load_tile(Pipeline *p, Pipelined *e, IrValue *number, IrValue *read)
     for (uint32_t j = 0; j < e->distance; j++) {
         IrValue *on = below(p, p->lo, bound_of(p, j));
         on = ir_binary(&p->b, IR_AND, exists, on);
+        if (read && p->plan->producers) p->empty_parity = parity_on(p, e, read, j);
         load_step(p, e, p->lo, j, on, read ? slot_on(p, e, read, j) : place(p, j));
     }
+    p->empty_parity = NULL;
     p->tile.count = 0;
     p->lo = lo;
     p->hi = hi;
@@ -617,12 +670,13 @@ static void load_next_tile(Pipeline *p, Pipelined *e) {
     IrValue *number = p->plan->tiles->regions[0]->args[0];
     IrValue *step = ir_operand(p->plan->tiles, 2);
     IrValue *read = ir_result(p->loop, p->loop->result_count - (uint32_t)p->more.count);
-    effect(p, IR_GPU_BARRIER);
+    if (!p->plan->producers) effect(p, IR_GPU_BARRIER);
     load_tile(p, e, ir_binary(&p->b, IR_ADD, number, step), read);
 }
 
 static void end_bars(Pipeline *p) {
     ir_op(&p->b, IR_GPU_MBARRIER_END, 1, &p->bars, 0, NULL, 0, NULL);
+    if (p->empty) ir_op(&p->b, IR_GPU_MBARRIER_END, 1, &p->empty, 0, NULL, 0, NULL);
 }
 
 static void build_before(Pipeline *p, IrOp *op) {
@@ -699,6 +753,7 @@ static GpuFacts facts_of(const IrFunc *f, PassContext *context, bool changed) {
 
 bool pass_gpu_pipeline(IrFunc *f, PassContext *context) {
     bool changed = false;
+    int producers = 0;
     if (!is_for_it(f)) return false;
     Ops loops = {0};
     loops_in(ir_body(f), context->scratch, &loops);
@@ -736,6 +791,9 @@ bool pass_gpu_pipeline(IrFunc *f, PassContext *context) {
         }
         pipeline_loop(&p);
         changed = stale = true;
+        if (plan.producers > producers) producers = plan.producers;
     }
+    changed |= f->producers != producers;
+    f->producers = producers;
     return changed;
 }

@@ -321,7 +321,7 @@ static uint64_t other_bytes(const PipelinePlan *plan, const IrBlock *block) {
     return most;
 }
 
-static uint64_t ring_bytes(const PipelinePlan *plan) {
+uint64_t pipeline_step_bytes(const PipelinePlan *plan) {
     uint64_t bytes = 0;
     for (size_t i = 0; i < plan->feeds.count; i++)
         if (plan->feeds.data[i].copied) bytes += bytes_of(plan->feeds.data[i].load->results);
@@ -332,7 +332,7 @@ static uint64_t ring_bytes(const PipelinePlan *plan) {
 // the block needs; 0: not even two.
 static uint32_t stages_that_fit(const PipelinePlanner *p, const IrBlock *block) {
     uint32_t stages = p->func->stages ? (uint32_t)p->func->stages : TUNE_STAGES;
-    uint64_t room = p->facts->machine->shared_bytes, step = ring_bytes(p->plan);
+    uint64_t room = p->facts->machine->shared_bytes, step = pipeline_step_bytes(p->plan);
     uint64_t other = other_bytes(p->plan, block) + TUNE_SHARED_SPARE;
     if (stages > TUNE_STAGES_MOST) stages = TUNE_STAGES_MOST;
     while (stages >= 2 && room && stages * step + other > room) stages--;
@@ -608,7 +608,8 @@ static void settle_maps(PipelinePlanner *p) {
     enum { BYTES = 1 << 20 };  // that a barrier counts
     PipelinePlan *plan = p->plan;
     size_t count = plan->feeds.count;
-    if (!p->context->mapped || !plan->stages || p->asserts || ring_bytes(plan) >= BYTES) return;
+    if (!p->context->mapped || !plan->stages || p->asserts || pipeline_step_bytes(plan) >= BYTES)
+        return;
     if (p->func->maps.count + count > GPU_MAPS) return;
     IrMap *maps = arena_new(p->context->scratch, IrMap, count + 1);
     for (size_t i = 0; i < count; i++)
@@ -685,5 +686,7 @@ PipelinePlan pipeline_plan(IrFunc *f, const PassContext *context, const GpuFacts
     if (!plan.by_map && forgo_maps(&p)) settle_stages(&p);
     settle_tiles(&p);
     settle_distance(&p);
+    plan.producers = pipeline_producers(f, facts, &plan, context->scratch);
+    if (plan.producers) say(&p, loop, REASON_PIPELINED_PRODUCER, REMARK(plan.producers));
     return plan;
 }

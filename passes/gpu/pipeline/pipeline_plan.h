@@ -29,6 +29,7 @@ typedef struct PipelinePlan {
     uint32_t stages;    // of copies: slots of a ring
     uint32_t distance;  // of copies: steps between a load and its use
     bool by_map;        // all copies are made by tensor maps
+    int producers;      // additional warps, of which one begins these copies; 0: none
     IrOp *tiles;        // of copies by maps: the loop over the program's tiles around this one, if
                         // the first copies of a tile are made during the tile before; else NULL
     bool *around;       // by op id: the ops of that loop that the copies need
@@ -45,6 +46,12 @@ PipelinePlan pipeline_plan(IrFunc *f, const PassContext *context, const GpuFacts
 // products use, or a conversion. False: the layout of the load.
 bool pipeline_use(const IrUse *use, Layout *wanted);
 
+// producers.c: the number of additional warps, of which one begins the loop's copies; 0: none.
+int pipeline_producers(const IrFunc *f, const GpuFacts *facts, const PipelinePlan *plan,
+                       Arena *scratch);
+
+// The bytes that are copied for a step.
+uint64_t pipeline_step_bytes(const PipelinePlan *plan);
 // Registers of 32 bits that a thread needs for such a tile.
 uint32_t pipeline_words(const IrType *type);
 // The bytes of all shared memory of a body.

@@ -148,6 +148,7 @@ static bool has_own_need(const IrOp *op) {
     case IR_GPU_SHARED:
     case IR_GPU_MBARRIER:
     case IR_GPU_MBARRIER_EXPECT:
+    case IR_GPU_MBARRIER_ARRIVE:
     case IR_GPU_MBARRIER_WAIT:
     case IR_GPU_MBARRIER_END:
     case IR_GPU_TMA_LOAD:

@@ -86,8 +86,10 @@ const IrOp *gpu_piece_of(const IrValue *p, bool *elsewhere) {
 static bool touches_operand(const IrOp *op, uint32_t i) {
     IrEffect effect = ir_op_info(op->code)->effect;
     if (op->code == IR_VEC_PRINT) return true;
-    // Both use the barriers that thread.mbarrier_init makes; they may do so at the same time.
-    if (op->code == IR_THREAD_MBARRIER_EXPECT || op->code == IR_THREAD_MBARRIER_WAIT) return i == 0;
+    // These use the barriers that thread.mbarrier_init makes; they may do so at the same time.
+    if (op->code == IR_THREAD_MBARRIER_EXPECT || op->code == IR_THREAD_MBARRIER_ARRIVE ||
+        op->code == IR_THREAD_MBARRIER_WAIT)
+        return i == 0;
     // A product reads its factors until it has been waited for.
     if (op->code == IR_THREAD_WGMMA || op->code == IR_THREAD_WGMMA_WAIT)
         return ir_operand(op, i) && ir_operand(op, i)->type->kind == IR_PTR;
@@ -371,7 +373,7 @@ static void visit(Barriers *b, IrOp *op, uint32_t operand, Touches *touches) {
 
 static void visit_barrier(Barriers *b, const IrOp *op, Touches *touches) {
     if (op == b->without) return;
-    bool global = is_global(b, op), since = false;
+    bool global = is_global(b, op), since = ir_attr_int(op, IR_ATTR_PRODUCER) != 0;
     for (size_t i = 0; global && i < touches->count; i++)
         since |= touches->data[i].kind == OF_GLOBAL;
     b->epoch++;

@@ -18,6 +18,7 @@ static bool stops(const IrOp *op, const IrOp *wait) {
     switch (op->code) {
     case IR_THREAD_BARRIER:
     case IR_THREAD_WAIT:
+    case IR_THREAD_MBARRIER_ARRIVE:
     case IR_THREAD_MBARRIER_WAIT:
     case IR_THREAD_MBARRIER_END:
     case IR_THREAD_WGMMA:
