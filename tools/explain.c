@@ -79,7 +79,8 @@ static int parse(ExplainCommand *c) {
 static const Compiled *compile(ExplainCommand *c) {
     char name[CODE_TARGET_NAME_MAX];
     c->settings.spec.target = str(cli_text(c->cli, str(code_target_name(c->target, name))));
-    CompileOptions o = {.passes = {.verify = true}};
+    Machine machine = code_target_machine(c->target);
+    CompileOptions o = {.passes = {.verify = true, .machine = &machine}};
     o.variants = compile_variants_of(c->target);
     return unit_compile(c->unit, c->kernel, &c->settings.spec, &o);
 }
