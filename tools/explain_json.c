@@ -86,6 +86,24 @@ static void place(Json *j, const Unit *unit, Span span) {
     member_uint(j, "endColumn", end.column);
 }
 
+static void estimate(Json *j, const Unit *unit, const Estimate *e) {
+    json_key(j, "estimate");
+    if (!e->rates) {
+        json_null(j);
+        return;
+    }
+    json_open(j, '{');
+    json_key(j, "card"), json_str(j, str(e->rates->card));
+    json_key(j, "loop"), json_bool(j, e->loop);
+    place(j, unit, e->span);
+    json_key(j, "clocks"), json_open(j, '{');
+    for (int i = 0; i < ESTIMATE_UNITS; i++)
+        json_key(j, estimate_unit_key((EstimateUnit)i)), json_double(j, e->clocks[i]);
+    json_close(j, '}');
+    json_key(j, "boundBy"), json_str(j, str(estimate_unit_key(e->bound)));
+    json_close(j, '}');
+}
+
 static void loops(Json *j, const Unit *unit, const Explain *e) {
     json_key(j, "loops"), json_open(j, '[');
     for (size_t i = 0; i < e->loops.count; i++) {
@@ -150,5 +168,6 @@ void explain_json(Json *j, const Unit *unit, const Explain *e) {
         resources_cpu(j, e);
     json_close(j, '}');
     loops(j, unit, e);
+    if (code_target_is_gpu(e->target)) estimate(j, unit, &e->estimate);
     explain_json_remarks(j, unit, e, NULL);
 }

@@ -179,6 +179,30 @@ static void loops(const ExplainPage *p) {
     for (size_t i = 0; i < p->e->loops.count; i++) row(p, &p->e->loops.data[i]);
 }
 
+// ---- the estimate -------------------------------------------------------------------------------
+
+// One decimal below ten clocks.
+static void clocks_line(const ExplainPage *p, EstimateUnit unit) {
+    const double few = 10;
+    double clocks = p->e->estimate.clocks[unit];
+    strbuf_printf(p->out, "  %-24s%8.*f\n", estimate_unit_text(unit), clocks < few ? 1 : 0, clocks);
+}
+
+static void estimate(const ExplainPage *p) {
+    const Estimate *e = &p->e->estimate;
+    if (!e->rates || e->clocks[e->bound] <= 0) return;
+    heading(p, "estimate: clocks for one step of a program, if nothing waits");
+    place(p, e->span, PLACE_WIDTH);
+    strbuf_printf(p->out, "%s, %s\n", e->loop ? "the loop" : "the body", e->rates->card);
+    for (int i = 0; i < ESTIMATE_UNITS; i++)
+        if (e->clocks[i] > 0) clocks_line(p, (EstimateUnit)i);
+    strbuf_printf(p->out, "  bound by                %s", estimate_unit_text(e->bound));
+    double busy = e->clocks[ESTIMATE_MATRIX] / e->clocks[e->bound];
+    if (busy > 0 && e->bound != ESTIMATE_MATRIX)
+        strbuf_printf(p->out, "; the matrix unit is busy at most %.2f of the time", busy);
+    strbuf_char(p->out, '\n');
+}
+
 // ---- remarks ------------------------------------------------------------------------------------
 
 static void text_of(const ExplainPage *p, const Remark *r) {
@@ -310,6 +334,7 @@ void explain_text(const Cli *cli, const Unit *unit, const Explain *e, StrBuf *ou
     else
         resources_cpu(&p);
     loops(&p);
+    estimate(&p);
     done(&p);
     missed(&p, cli_has(cli, "all"));
 }

@@ -314,6 +314,7 @@ bool explain(Unit *unit, const Compiled *compiled, CodeTarget target, uint32_t v
     if (code_target_takes_ptx(target)) measure(e, unit, services->cubin, code.bytes);
     if (gpu && target.gpu.vendor == GPU_AMD) read_object(e, unit, code.bytes);
     if (gpu) survey_gpu(e, compiled->func);
+    if (gpu) e->estimate = estimate_of(compiled->func, target.gpu);
     const MetaVariant *v = &e->meta->variants[variant];
     if (!v->facts && e->meta->variant_count > 1)
         remark(e->remarks, compiled->func->span, REASON_VARIANT_GENERAL, NULL, REMARK(0));

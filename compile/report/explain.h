@@ -11,6 +11,7 @@
 #define TILEC_COMPILE_REPORT_EXPLAIN_H
 
 #include "compile/pipeline/compile.h"
+#include "compile/report/estimate.h"
 #include "target/occupancy.h"
 
 // The counts of a kernel and of each of its loops: COUNT(name, key, heading).
@@ -87,6 +88,7 @@ typedef struct Explain {
     Str measured_by;      // "ptxas 13.0.88"; empty if no tool was found
     ExplainAmd amd;
     Occupancy occupancy;  // GPUs
+    Estimate estimate;    // GPUs
     Remarks *remarks;
     VEC(ExplainLoop) loops;
     VEC(ExplainDepth) depths;    // the greatest of each place

@@ -210,7 +210,7 @@ static void settings_name_what_there_is(void **state) {
     tool_fails(t, 2,
                "--set: kernel 'twice' has nothing named 'Q' [usage]\n"
                "help: there are: T (type), B (const), N (extent), warps, stages, ctas, "
-               "chiplets, turns, direct\n",
+               "chiplets, turns, direct, producers\n",
                "%s --set Q=1", twice);
     tool_fails(t, 2, "there are: p (pointer: .size), v (scalar), n (scalar), B (const), warps",
                "tilec run k.tile fill --set N=1");

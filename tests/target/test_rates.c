@@ -1,0 +1,47 @@
+// Rates of GPUs: each is of a chip that there is, and its peaks are those that vendors publish.
+#include "target/rates.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "target/chip.h"
+
+static double tflops(const Rates *r, uint32_t products) {
+    return 2.0 * products * r->units * r->mhz * 1e-6;
+}
+
+typedef struct Peak {
+    GpuVendor vendor;
+    uint32_t number;
+    double f16, f32;  // TFLOP/s, dense
+} Peak;
+
+static void peaks_are_known(void **state) {
+    (void)state;
+    static const Peak peaks[] = {
+        {GPU_NVIDIA, 75, 65, 8.1},   {GPU_NVIDIA, 80, 312, 19.5},  {GPU_NVIDIA, 86, 71, 35.6},
+        {GPU_NVIDIA, 89, 165, 82.6}, {GPU_NVIDIA, 90, 1068, 64.3}, {GPU_AMD, 0x90a, 191.5, 47.9},
+        {GPU_AMD, 0x942, 1307, 163}, {GPU_AMD, 0x1100, 123, 30.7}, {GPU_AMD, 0x1201, 195, 24.3},
+    };
+    for (size_t i = 0; i < sizeof peaks / sizeof *peaks; i++) {
+        GpuTarget target = {.vendor = peaks[i].vendor, .number = peaks[i].number};
+        const Rates *r = rates_of(target);
+        assert_non_null(r);
+        assert_int_equal(chip_of(target)->number, peaks[i].number);
+        uint32_t products = r->matrix_async ? r->matrix_async : r->matrix;
+        double f16 = tflops(r, products) / peaks[i].f16, f32 = tflops(r, r->lanes) / peaks[i].f32;
+        if (f16 < 0.97 || f16 > 1.03) fail_msg("%s: f16 at %g of its peak", r->card, f16);
+        if (f32 < 0.97 || f32 > 1.03) fail_msg("%s: f32 at %g of its peak", r->card, f32);
+        assert_true(r->special && r->shared && r->memory && r->source[0]);
+    }
+    assert_null(rates_of((GpuTarget){.vendor = GPU_NVIDIA, .number = 120}));
+    assert_null(rates_of((GpuTarget){.vendor = GPU_AMD, .number = 80}));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(peaks_are_known)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
