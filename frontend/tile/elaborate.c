@@ -135,6 +135,11 @@ static void bind_const(Elab *e, const AstDecl *decl) {
     if (slot) el_declare_slot(e, slot, el_int(value));
 }
 
+static void option_range_error(Elab *e, Span span, const IrOption *option, int64_t value) {
+    el_error(e, span, DIAG_TUNE, "'%s' must be from %d to %d, found %lld", option->name,
+             option->least, option->most, (long long)value);
+}
+
 static int option_value(Elab *e, const IrOption *option) {
     Symbol symbol = intern(tile_of(e)->file->names, str(option->name));
     const IrBinding *given = frontend_spec_find(tile_of(e)->spec, symbol);
@@ -144,9 +149,26 @@ static int option_value(Elab *e, const IrOption *option) {
         if (tune.count) value = tune.values[0];
     }
     if (value == 0 || ir_option_allows(option, value)) return (int)value;
-    el_error(e, tile_of(e)->kernel->decl->span, DIAG_TUNE, "'%s' must be from %d to %d, found %lld",
-             option->name, option->least, option->most, (long long)value);
+    // Values of a tune line were reported where they stand.
+    if (given) option_range_error(e, tile_of(e)->kernel->decl->span, option, value);
     return 0;
+}
+
+// Those of all targets: the one that a mistake is for may not be at hand.
+static void check_tuned_options(Elab *e) {
+    const AstKernel *kernel = tile_of(e)->kernel;
+    for (size_t t = 0; t < kernel->tunes.count; t++)
+        for (size_t i = 0; i < kernel->tunes.data[t]->entries.count; i++) {
+            const AstTuneEntry *entry = &kernel->tunes.data[t]->entries.data[i];
+            const IrOption *option = ir_option_find(str(entry->name));
+            for (size_t k = 0; option && k < entry->values.count; k++) {
+                int64_t value;
+                const Ast *ast = entry->values.data[k];
+                if (el_const_range(e, ast, option->name, INT64_MIN, INT64_MAX, &value) && value &&
+                    !ir_option_allows(option, value))
+                    option_range_error(e, ast->span, option, value);
+            }
+        }
 }
 
 static void check_bindings(Elab *e) {
@@ -400,6 +422,7 @@ IrFunc *el_kernel(TileFile *file, IrModule *module, const AstKernel *kernel, con
     e->b = ir_builder_at_end(ir_block_create(e->func));
     t.place = EL_IN_CONST;
     check_bindings(e);
+    check_tuned_options(e);
     kernel_params(e);
     for (size_t i = 0; i < IR_OPTIONS; i++)
         *ir_option_of(e->func, &ir_options[i]) = option_value(e, &ir_options[i]);
