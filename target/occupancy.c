@@ -11,13 +11,15 @@ static void limit_to(Occupancy *o, uint32_t blocks, OccupancyLimit limit) {
     o->limit = limit;
 }
 
+static uint32_t whole(uint32_t x, uint32_t unit) { return (x + unit - 1) / unit * unit; }
+
+// The four parts of a multiprocessor get as many warps each.
 uint32_t gpu_registers_most(const Chip *chip, uint32_t threads) {
     enum { OF_THREAD = 255, UNIT = 8 };
+    threads = whole(threads, PARTS * chip->warp);
     uint32_t share = threads ? chip->registers / threads / UNIT * UNIT : OF_THREAD;
     return share < OF_THREAD ? share : OF_THREAD;
 }
-
-static uint32_t whole(uint32_t x, uint32_t unit) { return (x + unit - 1) / unit * unit; }
 
 Occupancy gpu_occupancy(const Chip *c, uint32_t threads, uint32_t registers,
                         uint32_t shared_bytes) {

@@ -13,7 +13,12 @@ static void nvidia(void **state) {
         gpu_occupancy(chip_of((GpuTarget){.vendor = GPU_NVIDIA, .number = 80}), 256, 168, 49152);
     assert_int_equal(o.blocks, 1);
     assert_int_equal(o.limit, OCCUPANCY_REGISTERS);
-    o = gpu_occupancy(chip_of((GpuTarget){.vendor = GPU_NVIDIA, .number = 90}), 1024, 32, 0);
+    const Chip *hopper = chip_of((GpuTarget){.vendor = GPU_NVIDIA, .number = 90});
+    assert_int_equal(gpu_registers_most(hopper, 128), 255);
+    assert_int_equal(gpu_registers_most(hopper, 288), 168);
+    assert_int_equal(gpu_registers_most(hopper, 384), 168);
+    assert_int_equal(gpu_registers_most(hopper, 512), 128);
+    o = gpu_occupancy(hopper, 1024, 32, 0);
     assert_int_equal(o.warps, 64);
     assert_int_equal(o.limit, OCCUPANCY_WARPS);
 }
