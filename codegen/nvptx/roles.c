@@ -106,7 +106,7 @@ bool nvptx_trades_registers(const IrFunc *f) {
 
 // Twelve warps share 64 K registers: each thread begins with 168.
 static void trade_registers(Gen *g, bool give) {
-    enum { PRODUCER = 40, PROGRAM = 232 };
+    enum { PRODUCER = 24, PROGRAM = 240 };
     if (!nvptx_trades_registers(g->func)) return;
     LLVMValueRef count = gen_i32(g, give ? PRODUCER : PROGRAM);
     gen_intrinsic(g,

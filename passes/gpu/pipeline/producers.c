@@ -73,8 +73,8 @@ static bool suits_producer(const IrFunc *f, const PipelinePlan *plan, Arena *scr
 
 // ---- how many -----------------------------------------------------------------------------------
 
-// The products of a step, and the registers of a thread for their sums and for the factors that
-// they take from registers.
+// The products of a step, and the registers of a thread for their sums, for the factors that they
+// take from registers, and for what is held meanwhile.
 typedef struct Products {
     uint32_t count, words;
 } Products;
@@ -89,6 +89,26 @@ static void find_products(const IrBlock *block, Products *found) {
         }
         for (uint32_t i = 0; i < op->region_count; i++) find_products(op->regions[i], found);
     }
+}
+
+static bool is_used_after(const IrValue *v, const IrOp *loop) {
+    for (const IrUse *use = v->uses; use; use = use->next) {
+        const IrOp *user = use->user;
+        while (user && user->block != loop->block) user = user->block->parent;
+        for (const IrOp *op = loop->next; op && user; op = op->next)
+            if (op == user) return true;
+    }
+    return false;
+}
+
+// Registers of a thread for values that are needed only when the loop is over.
+static uint32_t held_words(const IrOp *loop) {
+    uint32_t words = 0;
+    for (const IrOp *op = loop->block->first; op != loop; op = op->next)
+        for (uint32_t i = 0; i < op->result_count; i++)
+            if (op->results[i].type->layout && is_used_after(&op->results[i], loop))
+                words += pipeline_words(op->results[i].type);
+    return words;
 }
 
 // Would a multiprocessor run one program at a time? Another one multiplies while this one waits.
@@ -111,6 +131,7 @@ int pipeline_producers(const IrFunc *f, const GpuFacts *facts, const PipelinePla
     if (f->producers) return f->producers;
     Products products = {0};
     find_products(plan->loop->regions[0], &products);
+    products.words += held_words(plan->loop);
     if (products.count == 1 && !runs_alone(f, facts, plan, &products)) return 0;
     bool trades = f->warps == 2 * GROUP && products.words >= TUNE_PRODUCERS_TRADE_REGISTERS;
     return trades ? GROUP : 1;
