@@ -4,7 +4,8 @@
 // A piece is needed within its home, the innermost block that contains the op that creates it and
 // all ops that use it: from the first to the last of these ops. Two pieces are compared in the
 // innermost block that contains both homes, where a loop counts as one op; no value passes from one
-// iteration of a loop to the next in a piece that the loop creates.
+// iteration of a loop to the next in a piece that the loop creates. Pieces of the two regions of an
+// `if` are never needed at once.
 // Threads run ahead of one another: one may write to memory that replaced a piece while another
 // still reads the piece. So a piece is needed until the next barrier of its home; one that
 // thread.copy fills, until the barrier after all copies are waited for. Without such a barrier it
@@ -116,22 +117,40 @@ static const Need *find_needs(const Shared *s, const Piece *piece) {
     return needs.data;
 }
 
+static bool is_in_loop(const IrOp *op) {
+    for (op = op->block->parent; op; op = op->block->parent)
+        if (op->code == IR_FOR || op->code == IR_WHILE) return true;
+    return false;
+}
+
+// Are the homes in the two regions of one `if`, of which all threads execute the same one? In a
+// loop they share only if they must: other iterations may execute the other region, which costs a
+// barrier.
+static bool are_alternatives(const Need *x, const Need *y, bool must_share) {
+    const IrOp *around = x->block->parent;
+    return around && around == y->block->parent && around->code == IR_IF && x->block != y->block &&
+           (must_share || !is_in_loop(around));
+}
+
 // In the innermost block that contains both homes.
-static bool needed_at_once(const Piece *a, const Piece *b) {
+static bool needed_at_once(const Piece *a, const Piece *b, bool must_share) {
     const Need *x = a->needs, *y = b->needs;
     while (!holds(x->block, y->block)) x++;
     while (y->block != x->block) y++;
+    if (x > (const Need *)a->needs && y > (const Need *)b->needs &&
+        are_alternatives(x - 1, y - 1, must_share))
+        return false;
     return x->first <= y->last && y->first <= x->last;
 }
 
 static bool at_once(const Places *p, const Piece *a, const Piece *b) {
     (void)p;
-    return needed_at_once(a, b);
+    return needed_at_once(a, b, true);
 }
 
 static bool at_once_or_small(const Places *p, const Piece *a, const Piece *b) {
     (void)p;
-    return a->size <= SHARED_ALIGN || b->size <= SHARED_ALIGN || needed_at_once(a, b);
+    return a->size <= SHARED_ALIGN || b->size <= SHARED_ALIGN || needed_at_once(a, b, false);
 }
 
 static const Piece *greatest(const Places *p, uint64_t below, size_t after) {
