@@ -38,7 +38,7 @@ typedef struct Estimator {
 static double threads_of(const Estimator *s) { return ir_thread_count(s->func); }
 static double lanes_of(const IrType *type) { return type->rank ? type->count : 1; }
 
-static bool is_shared(const IrValue *p) {
+bool estimate_is_shared(const IrValue *p) {
     while (p->def && p->def->operand_count && ir_operand(p->def, 0)) p = ir_operand(p->def, 0);
     return p->def && p->def->code == IR_THREAD_SHARED;
 }
@@ -65,7 +65,7 @@ static void add_product(const Estimator *s, const IrOp *op, Work *w) {
 
 static void add_access(const Estimator *s, const IrOp *op, const IrType *type, Work *w) {
     double bytes = lanes_of(type) * dtype_bits(type->elem) / 8 * threads_of(s);
-    *(is_shared(ir_operand(op, 0)) ? &w->shared : &w->global) += bytes;
+    *(estimate_is_shared(ir_operand(op, 0)) ? &w->shared : &w->global) += bytes;
 }
 
 static double box_bytes(const Estimator *s, const IrOp *op) {

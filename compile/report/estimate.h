@@ -40,6 +40,8 @@ typedef struct Estimate {
 
 // `func` is of level thread.
 Estimate estimate_of(const IrFunc *func, GpuTarget target);
+// Does the pointer lead to shared memory?
+bool estimate_is_shared(const IrValue *p);
 const char *estimate_unit_key(EstimateUnit unit);
 const char *estimate_unit_text(EstimateUnit unit);
 

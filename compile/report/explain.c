@@ -59,11 +59,6 @@ static void after_pass(void *user, PassId pass, const IrFunc *f) {
 
 // ---- loops --------------------------------------------------------------------------------------
 
-static bool is_shared(const IrValue *p) {
-    while (p->def && p->def->operand_count && ir_operand(p->def, 0)) p = ir_operand(p->def, 0);
-    return p->def && p->def->code == IR_THREAD_SHARED;
-}
-
 static uint32_t lanes_of(const IrType *type) { return type->rank ? type->count : 1; }
 
 static void count_op(const IrOp *op, ExplainLoop *loop) {
@@ -71,10 +66,10 @@ static void count_op(const IrOp *op, ExplainLoop *loop) {
     loop->ops++;
     switch (op->code) {
     case IR_THREAD_LOAD:
-        n[is_shared(ir_operand(op, 0)) ? EXPLAIN_SHARED_LOADS : EXPLAIN_LOADS]++;
+        n[estimate_is_shared(ir_operand(op, 0)) ? EXPLAIN_SHARED_LOADS : EXPLAIN_LOADS]++;
         return;
     case IR_THREAD_STORE:
-        n[is_shared(ir_operand(op, 0)) ? EXPLAIN_SHARED_STORES : EXPLAIN_STORES]++;
+        n[estimate_is_shared(ir_operand(op, 0)) ? EXPLAIN_SHARED_STORES : EXPLAIN_STORES]++;
         return;
     case IR_LOAD: n[EXPLAIN_LOADS] += lanes_of(op->results[0].type); break;
     case IR_STORE: n[EXPLAIN_STORES] += lanes_of(ir_operand(op, 1)->type); break;
