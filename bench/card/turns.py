@@ -87,7 +87,7 @@ class Tilec:
             raise RuntimeError(self.lib.tilec_last_error(self.context).decode())
 
     def work(self, text, name, types, sets, args):
-        """A function that launches the kernel with these tensors and numbers."""
+        """A function that launches the kernel, with fast math, on these tensors and numbers."""
         text = re.sub(r"\n    (requires|grid)", r"\n    math(contract, approx)\n    \1", text)
         text = re.sub(r"(math\(contract, approx\)\n    requires[^\n]*\n)    math.*\n", r"\1", text)
         entries = [Entry(0, k.encode(), v, 0) for k, v in types.items()]
@@ -123,10 +123,6 @@ class Tilec:
 
 
 # ---- cases: name, operations, PyTorch's work and result, tilec's ----------------------------------
-
-
-def variants(base, *changes):
-    return [{**base, **change} for change in changes]
 
 
 PRODUCERS = ({"producers": -1}, {"producers": 1}, {"producers": 4})
@@ -190,7 +186,7 @@ def fp8(torch, n, sets):
     }
 
 
-def attention(torch, batch_, heads, length, depth, causal, sets, file="attention"):
+def attention(torch, batch_, heads, length, depth, causal, sets):
     q, k, v = (
         torch.randn(batch_, heads, length, depth, device="cuda", dtype=torch.float16)
         for _ in range(3)
@@ -207,7 +203,7 @@ def attention(torch, batch_, heads, length, depth, causal, sets, file="attention
         "peer": peer,
         "want": lambda: box["want"],
         "got": got,
-        "file": file,
+        "file": "attention",
         "kernel": "attention",
         "types": {"T": F16},
         "args": (q, k, v, got, 1.0 / math.sqrt(depth)),
@@ -226,7 +222,7 @@ def cases(torch):
         "f16-8192x8192x512": lambda: product(torch, half, 8192, 8192, 512, PRODUCERS),
         "bf16-8192": lambda: product(torch, brain, 8192, 8192, 8192, PRODUCERS),
         "bf16-4096": lambda: product(torch, brain, 4096, 4096, 4096, PRODUCERS),
-        "batch-64x1024": lambda: batch(torch, 64, 1024, variants({"BK": 64}, *PRODUCERS)),
+        "batch-64x1024": lambda: batch(torch, 64, 1024, [{"BK": 64, **p} for p in PRODUCERS]),
         "fp8-4096": lambda: fp8(torch, 4096, PRODUCERS),
         "fp8-8192": lambda: fp8(torch, 8192, PRODUCERS),
         "attention-2048x64": lambda: attention(torch, 4, 16, 2048, 64, False, both),
