@@ -8,14 +8,14 @@
 // programs load the same tiles; else as those of memory.
 //
 //     Estimate e = estimate_of(func, target);
-//     if (e.rates) printf("%s", estimate_unit_name(e.bound));
+//     if (e.rates) printf("%s", estimate_unit_text(e.bound));
 #ifndef TILEC_COMPILE_REPORT_ESTIMATE_H
 #define TILEC_COMPILE_REPORT_ESTIMATE_H
 
 #include "ir/ir.h"
 #include "target/rates.h"
 
-// ESTIMATE_UNIT(name, key in JSON, text)
+// UNIT(name, key in JSON, text)
 #define ESTIMATE_UNITS_LIST(UNIT)                  \
     UNIT(MATRIX, "matrix", "the matrix unit")      \
     UNIT(ARITHMETIC, "arithmetic", "arithmetic")   \
