@@ -122,8 +122,9 @@ static bool runs_alone(const IrFunc *f, const GpuFacts *facts, const PipelinePla
 
 // One warp is enough for the copies. With eight of the program, nine would leave each thread 168
 // registers, because they are dealt to four warps at a time; four that copy give up most of theirs.
-// H100: attention is 3 to 8 % faster, products in tiles of 128x256 up to 8 %, except f16 of 8192^3,
-// which is 3 % slower; those in tiles of 128x128, of which two run at once, are 0 to 3 % slower.
+// One warp on an H100: attention is 3 to 8 % faster, products in tiles of 128x256 up to 8 %, except
+// f16 of 8192^3, which is 3 % slower; those in tiles of 128x128 are 0 to 3 % slower. Two runs of
+// one program differ by up to 4 %.
 int pipeline_producers(const IrFunc *f, const GpuFacts *facts, const PipelinePlan *plan,
                        Arena *scratch) {
     enum { GROUP = 4 };
