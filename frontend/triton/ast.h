@@ -142,6 +142,7 @@ struct Py {
     Span span;               // without the brackets of `parenthesized`; a tuple's are in it
     uint8_t height;          // nodes from here down; chains and the PY_IF of an elif count as one
     Py *next;
+    Symbol name;
     union {
         struct {
             Py *a, *b, *c, *d;
@@ -154,7 +155,6 @@ struct Py {
         Py *list;
         PyFunc *func;
     };
-    Symbol name;
     Span name_span;  // of `name` (attributes, keywords, aliases, classes, except)
 };
 

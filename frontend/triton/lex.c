@@ -4,6 +4,47 @@
 
 #include <string.h>
 
+enum CharClass { OTHER, SPACE, NEWLINE, LETTER, DIGIT, HIGH, QUOTE };
+
+// The class of each byte; HIGH are those of characters beyond ASCII.
+#define O OTHER
+#define S SPACE
+#define N NEWLINE
+#define L LETTER
+#define D DIGIT
+#define H HIGH
+#define Q QUOTE
+#define HIGHS H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H
+static const unsigned char classes[256] = {
+    O,     O,     O,     O,     O,     O,     O,     O,
+    O,     S,     N,     O,     S,     N,     O,     O,  // NUL …, tab to carriage return
+    O,     O,     O,     O,     O,     O,     O,     O,
+    O,     O,     O,     O,     O,     O,     O,     O,  //
+    S,     O,     Q,     O,     O,     O,     O,     Q,
+    O,     O,     O,     O,     O,     O,     O,     O,  //  !"#$%&'()*+,-./
+    D,     D,     D,     D,     D,     D,     D,     D,
+    D,     D,     O,     O,     O,     O,     O,     O,  // 0123456789:;<=>?
+    O,     L,     L,     L,     L,     L,     L,     L,
+    L,     L,     L,     L,     L,     L,     L,     L,  // @ABC…
+    L,     L,     L,     L,     L,     L,     L,     L,
+    L,     L,     L,     O,     O,     O,     O,     L,  // PQR…[\]^_
+    O,     L,     L,     L,     L,     L,     L,     L,
+    L,     L,     L,     L,     L,     L,     L,     L,  // `abc…
+    L,     L,     L,     L,     L,     L,     L,     L,
+    L,     L,     L,     O,     O,     O,     O,     O,  // pqr…{|}~
+    HIGHS, HIGHS, HIGHS, HIGHS, HIGHS, HIGHS, HIGHS, HIGHS,
+};
+#undef O
+#undef S
+#undef N
+#undef L
+#undef D
+#undef H
+#undef Q
+#undef HIGHS
+
+static enum CharClass class_of(char c) { return (enum CharClass)classes[(unsigned char)c]; }
+
 static const struct {
     const char *text;
     bool keyword;
@@ -89,8 +130,8 @@ static bool lex_name(PyLexer *l, PyToken *t) {
     const char *begin = l->at, *p = begin;
     uint32_t hash = 0, point;
     for (;;) {
-        while (py_lex_is_word(*p) && (unsigned char)*p < 128) hash = hash_step(hash, *p++);
-        if ((unsigned char)*p < 128) break;
+        while (class_of(*p) == LETTER || class_of(*p) == DIGIT) hash = hash_step(hash, *p++);
+        if (class_of(*p) != HIGH) break;
         size_t size = letter_size(l, p, &point);
         if (!size) break;
         for (; size; size--) hash = hash_step(hash, *p++);
@@ -169,6 +210,12 @@ static const char *skip_comment(const PyLexer *l, const char *p) {
     return p;
 }
 
+// Is this a '\\' at the end of a line that is not the last?
+static bool joins_line(const PyLexer *l, const char *p) {
+    return *p == '\\' && p + 1 < l->end && py_lex_is_newline(p[1]) &&
+           py_lex_after_newline(p + 1) < l->end;
+}
+
 // The white space at the begin of a line; a '\' at the end of a line joins the next one, and the
 // indentation before it counts.
 static const char *read_indent(const PyLexer *l, const char *p, PyIndent *indent) {
@@ -182,7 +229,7 @@ static const char *read_indent(const PyLexer *l, const char *p, PyIndent *indent
             here.narrow++;
         } else if (*p == '\f') {
             here = (PyIndent){0};
-        } else if (*p == '\\' && p + 1 < l->end && py_lex_is_newline(p[1])) {
+        } else if (joins_line(l, p)) {
             if (!joined.column) joined = here;
             p = py_lex_after_newline(p + 1) - 1;
         } else {
@@ -259,7 +306,7 @@ static bool skip_space(PyLexer *l) {
         while (*p == ' ') p++;
         if (*p == '\t' || *p == '\f') continue;
         if (*p == '#') p = skip_comment(l, p);
-        if (*p == '\\' && p + 1 < l->end && py_lex_is_newline(p[1])) {
+        if (joins_line(l, p)) {
             p = py_lex_after_newline(p + 1) - 1;
         } else if (l->open.count && py_lex_is_newline(*p)) {
             first = true;
@@ -302,7 +349,6 @@ static void close(PyLexer *l, PyOpenKind kind) {
 
 // In a field of an f-string, a ':' that is in no bracket begins the format.
 static bool lex_format_colon(PyLexer *l, PyToken *t) {
-    if (*l->at != ':') return false;
     const PyOpen *top = py_lex_top(l);
     if (!top || top->kind != OPEN_FIELD) return false;
     PyOpen spec = *top;
@@ -316,8 +362,8 @@ static bool lex_format_colon(PyLexer *l, PyToken *t) {
 
 static bool lex_punctuation(PyLexer *l, PyToken *t) {
     unsigned char c = (unsigned char)*l->at;
-    if (c >= 128 || !l->punctuation[c]) return false;
-    if (lex_format_colon(l, t)) return true;
+    if (!l->punctuation[c]) return false;
+    if (c == ':' && lex_format_colon(l, t)) return true;
     for (unsigned kind = l->punctuation[c]; kind < TOK_COUNT; kind++) {
         const char *text = tokens[kind].text;
         if (*text != (char)c) return false;
@@ -345,9 +391,10 @@ static bool lex_punctuation(PyLexer *l, PyToken *t) {
 static void lex_backslash(PyLexer *l, PyToken *t) {
     const char *begin = l->at++;
     t->kind = TOK_BAD;
-    diag_error(l->diags, py_lex_span(l, begin, l->at), DIAG_BAD_CHARACTER,
-               l->at >= l->end ? "a '\\' joins the next line, but the file ends"
-                               : "unexpected character after '\\'");
+    bool last = l->at >= l->end || py_lex_after_newline(l->at) >= l->end;
+    diag_error(
+        l->diags, py_lex_span(l, begin, l->at), DIAG_BAD_CHARACTER,
+        last ? "a '\\' joins the next line, but the file ends" : "unexpected character after '\\'");
     diag_help(l->diags, "a '\\' that joins two lines is the last character of the first");
 }
 
@@ -358,24 +405,34 @@ static void lex_end(PyLexer *l, PyToken *t) {
     l->line_begins = true;
 }
 
-static void lex_token(PyLexer *l, PyToken *t) {
-    char c = *l->at;
+// '.' before a digit, '\', punctuation, and bytes that begin no token.
+static void lex_other(PyLexer *l, PyToken *t) {
     if (l->at >= l->end) {
         lex_end(l, t);
-    } else if (py_lex_is_newline(c)) {
-        l->at = py_lex_after_newline(l->at);
-        l->line_begins = true;
-        t->kind = TOK_NEWLINE;
-    } else if (py_lex_is_digit(c) || (c == '.' && py_lex_is_digit(l->at[1]))) {
+    } else if (*l->at == '.' && py_lex_is_digit(l->at[1])) {
         py_lex_number(l, t);
-    } else if (c == '"' || c == '\'') {
-        py_lex_string(l, l->at, t);
-    } else if (py_lex_is_word(c) && lex_name(l, t)) {
-        return;
-    } else if (c == '\\') {
+    } else if (*l->at == '\\') {
         lex_backslash(l, t);
     } else if (!lex_punctuation(l, t)) {
         lex_bad(l, t);
+    }
+}
+
+static void lex_token(PyLexer *l, PyToken *t) {
+    switch (class_of(*l->at)) {
+    case LETTER: lex_name(l, t); break;
+    case HIGH:
+        if (!lex_name(l, t)) lex_bad(l, t);
+        break;
+    case DIGIT: py_lex_number(l, t); break;
+    case QUOTE: py_lex_string(l, l->at, t); break;
+    case NEWLINE:
+        l->at = py_lex_after_newline(l->at);
+        l->line_begins = true;
+        t->kind = TOK_NEWLINE;
+        break;
+    case SPACE:  // cannot occur: white space was skipped
+    case OTHER: lex_other(l, t); break;
     }
 }
 

@@ -122,12 +122,19 @@ static void check_suffix(PyNumber *n) {
 }
 
 static void integer_value(const PyNumber *n, PyToken *t) {
+    if (n->base == 10 && n->at - n->begin <= 18) {  // the usual case
+        int64_t small = 0;
+        for (const char *p = n->begin; p < n->at; p++)
+            if (*p != '_') small = small * 10 + (*p - '0');
+        t->u.integer = small;
+        return;
+    }
     const PyInt half = (PyInt)1 << 126, most = half - 1 + half;
-    PyInt base = (PyInt)n->base, value = 0;
+    PyInt base = (PyInt)n->base, value = 0, limit = most / base;
     for (const char *p = n->begin + (n->base == 10 ? 0 : 2); p < n->at; p++) {
         if (*p == '_') continue;
         PyInt digit = (PyInt)digit_value(*p);
-        if (value > (most - digit) / base) {
+        if (value > limit || value * base > most - digit) {
             t->huge = true;
             t->u.integer = most;
             return;

@@ -99,11 +99,13 @@ Span py_here(const PyParser *p) {
 }
 
 void py_expected(PyParser *p, const char *what) {
+    p->reported = false;
     if (p->panic) return;
     py_fail(p, py_here(p), DIAG_SYNTAX, "expected %s, found %s", what, py_found(p, &p->tok));
 }
 
 bool py_expect(PyParser *p, PyTokenKind kind, const char *where) {
+    p->reported = false;
     if (p->panic) return false;
     if (py_accept(p, kind)) return true;
     PyTokenKind found = p->tok.kind;
@@ -114,20 +116,21 @@ bool py_expect(PyParser *p, PyTokenKind kind, const char *where) {
 }
 
 bool py_expect_close(PyParser *p, PyTokenKind kind, Span open, const char *where) {
+    p->reported = false;
     if (p->panic) return false;
     if (py_accept(p, kind)) return true;
     PyTokenKind found = p->tok.kind;
+    bool comma = py_begins_expression(found) && !p->tok.first;
     py_fail(p, py_here(p), DIAG_SYNTAX, "expected '%s' %s, found %s", py_token_text(kind), where,
             py_found(p, &p->tok));
     py_note(p, open, "the bracket is opened here");
     if (found == TOK_ASSIGN) py_help(p, "did you mean '=='?");
-    if (py_begins_expression(found)) py_help(p, "is a ',' missing?");
+    if (comma) py_help(p, "is a ',' missing?");
     return false;
 }
 
 Symbol py_name(PyParser *p, const char *what, Span *span) {
     *span = p->tok.span;
-    if (p->panic) return NULL;
     if (!py_at(p, TOK_NAME)) {
         bool keyword = py_token_is_keyword(p->tok.kind);
         py_expected(p, what);
@@ -145,6 +148,7 @@ bool py_enter(PyParser *p) {
         p->depth++;
         return true;
     }
+    p->deep = p->tok.span.end;
     py_fail(p, p->tok.span, DIAG_TOO_DEEP, "this is nested more than %d deep", (int)PY_MAX_DEPTH);
     return false;
 }
@@ -265,8 +269,10 @@ Py *py_close_at(PyParser *p, Py *node, unsigned height) {
     node->span.end = p->previous.end > node->span.begin ? p->previous.end : node->span.end;
     node->height = (uint8_t)height;
     if (height <= PY_MAX_DEPTH) return node;
-    py_complain(p, node->span, DIAG_TOO_DEEP, "this is nested more than %d deep",
-                (int)PY_MAX_DEPTH);
+    if (node->span.begin >= p->deep)  // nothing in it was reported
+        py_complain(p, node->span, DIAG_TOO_DEEP, "this is nested more than %d deep",
+                    (int)PY_MAX_DEPTH);
+    p->deep = node->span.end;
     *node = (Py){.kind = PY_ERROR, .span = node->span, .height = 1};
     return node;
 }

@@ -64,7 +64,7 @@ static Py *no_expression(PyParser *p) {
     return node;
 }
 
-static Py *atom(PyParser *p) {
+Py *py_atom(PyParser *p) {
     switch (p->tok.kind) {
     case TOK_NAME: return name(p);
     case TOK_INT:
@@ -221,7 +221,7 @@ static Py *attribute(PyParser *p, Py *left, uint32_t begin) {
 
 Py *py_primary(PyParser *p) {
     uint32_t begin = p->tok.span.begin;
-    Py *left = atom(p);
+    Py *left = py_atom(p);
     for (;;) {
         switch (p->tok.kind) {
         case TOK_DOT: left = attribute(p, left, begin); break;

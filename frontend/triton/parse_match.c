@@ -50,25 +50,55 @@ static bool begins_pattern(PyTokenKind kind) {
     }
 }
 
-// -1, 2+3j
-static Py *number_pattern(PyParser *p) {
+static Py *literal(PyParser *p) {
+    switch (p->tok.kind) {
+    case TOK_INT:
+    case TOK_FLOAT:
+    case TOK_STRING:
+    case TOK_TRUE:
+    case TOK_FALSE:
+    case TOK_NONE: return py_atom(p);
+    default: break;
+    }
+    Py *node = py_error(p);
+    py_expected(p, "a pattern");
+    if (p->stopped.kind == TOK_FSTRING_BEGIN)
+        py_help(p, "a pattern is a constant, and an f-string is not one");
+    return node;
+}
+
+static Py *number(PyParser *p, bool imaginary, const char *what) {
+    Py *node = py_error(p);
+    if ((py_at(p, TOK_INT) || py_at(p, TOK_FLOAT)) && p->tok.imaginary == imaginary)
+        return py_atom(p);
+    py_expected(p, what);
+    return node;
+}
+
+// A constant, -1, 2+3j
+static Py *literal_pattern(PyParser *p) {
     uint32_t begin = p->tok.span.begin;
     Py *left;
     if (py_at(p, TOK_MINUS)) {
         left = py_node(p, PY_UNARY, begin);
         left->op = PY_NEG;
         py_advance(p);
-        left->a = py_primary(p);
+        left->a = number(p, p->tok.imaginary, "a number after '-' in a pattern");
         py_close(p, left);
     } else {
-        left = py_primary(p);
+        left = literal(p);
     }
     if (!py_at(p, TOK_PLUS) && !py_at(p, TOK_MINUS)) return left;
+    const Py *real = left->kind == PY_UNARY ? left->a : left;
+    if ((real->kind != PY_INT && real->kind != PY_FLOAT) || real->imaginary)
+        py_complain(p, left->span, DIAG_SYNTAX,
+                    "expected a real number before '%s' in a pattern, found %s",
+                    py_token_text(p->tok.kind), py_describe(real));
     Py *node = py_node(p, PY_BINARY, begin);
     node->op = py_at(p, TOK_PLUS) ? PY_ADD : PY_SUB;
     py_advance(p);
     node->a = left;
-    node->b = py_primary(p);
+    node->b = number(p, true, "an imaginary number, such as '1j',");
     return py_close(p, node);
 }
 
@@ -103,10 +133,26 @@ static Py *sequence_pattern(PyParser *p) {
     node->list = patterns(p, close, &comma);
     py_expect_close(p, close, open, "after the patterns");
     node->parenthesized = !bracket;
-    bool group = !bracket && node->list && !comma && node->list->kind != PY_STARRED;
-    if (!group) return py_close(p, node);
+    if (bracket || !node->list || comma) return py_close(p, node);
+    if (node->list->kind == PY_STARRED)
+        py_complain(p, node->list->span, DIAG_SYNTAX, "a '*' needs a tuple or a list around it");
     node->list->parenthesized = true;
     return node->list;
+}
+
+// name, a.b
+static Py *dotted_pattern(PyParser *p) {
+    uint32_t begin = p->tok.span.begin;
+    Py *left = py_node(p, PY_NAME, begin);
+    left->name = py_name(p, "a name", &left->name_span);
+    while (py_at(p, TOK_DOT)) {
+        Py *node = py_node(p, PY_ATTRIBUTE, begin);
+        py_advance(p);
+        node->a = left;
+        node->name = py_name(p, "a name after '.'", &node->name_span);
+        left = py_close(p, node);
+    }
+    return left;
 }
 
 static Py *mapping_item(PyParser *p) {
@@ -116,7 +162,12 @@ static Py *mapping_item(PyParser *p) {
         name->name = py_name(p, "a name after '**' in a pattern", &name->name_span);
         node->b = py_close(p, name);
     } else {
-        node->a = number_pattern(p);
+        node->a = py_at(p, TOK_NAME) ? dotted_pattern(p) : literal_pattern(p);
+        if (node->a->kind == PY_NAME) {
+            py_complain(p, node->a->span, DIAG_SYNTAX,
+                        "a key of a pattern is a constant, found a name");
+            py_help(p, "the value of a name is written with a point, as in 'module.name'");
+        }
         py_expect(p, TOK_COLON, "after a key of the pattern");
         node->b = pattern(p);
     }
@@ -138,9 +189,16 @@ static Py *mapping_pattern(PyParser *p) {
     return py_close(p, node);
 }
 
-static Py *class_argument(PyParser *p) {
-    if (!py_at(p, TOK_NAME) || py_peek(p, 1)->kind != TOK_ASSIGN) return pattern(p);
+static Py *class_argument(PyParser *p, bool *keyword) {
+    if (!py_at(p, TOK_NAME) || py_peek(p, 1)->kind != TOK_ASSIGN) {
+        Py *value = pattern(p);
+        if (*keyword)
+            py_complain(p, value->span, DIAG_SYNTAX,
+                        "a positional pattern cannot be after one with a name");
+        return value;
+    }
     Py *node = py_node(p, PY_KEYWORD, p->tok.span.begin);
+    *keyword = true;
     node->name = py_name(p, "a name", &node->name_span);
     py_advance(p);
     node->a = pattern(p);
@@ -150,23 +208,16 @@ static Py *class_argument(PyParser *p) {
 // name, a.b, Class(…)
 static Py *name_pattern(PyParser *p) {
     uint32_t begin = p->tok.span.begin;
-    Py *left = py_node(p, PY_NAME, begin);
-    left->name = py_name(p, "a name", &left->name_span);
-    while (py_at(p, TOK_DOT)) {
-        Py *node = py_node(p, PY_ATTRIBUTE, begin);
-        py_advance(p);
-        node->a = left;
-        node->name = py_name(p, "a name after '.'", &node->name_span);
-        left = py_close(p, node);
-    }
+    Py *left = dotted_pattern(p);
     if (!py_at(p, TOK_LPAREN)) return left;
     Py *node = py_node(p, PY_CALL, begin);
     Span open = p->tok.span;
+    bool keyword = false;
     py_advance(p);
     PyNodes list;
     py_list_begin(&list);
     while (!py_at(p, TOK_RPAREN) && !p->panic) {
-        py_list_add(&list, class_argument(p));
+        py_list_add(&list, class_argument(p, &keyword));
         if (!py_accept(p, TOK_COMMA)) break;
     }
     py_expect_close(p, TOK_RPAREN, open, "after the patterns of the class");
@@ -181,12 +232,8 @@ static Py *closed_pattern(PyParser *p) {
     case TOK_LPAREN:
     case TOK_LBRACKET: return sequence_pattern(p);
     case TOK_LBRACE: return mapping_pattern(p);
-    default: break;
+    default: return literal_pattern(p);
     }
-    if (begins_pattern(p->tok.kind) && !py_at(p, TOK_STAR)) return number_pattern(p);
-    Py *node = py_error(p);
-    py_expected(p, "a pattern");
-    return node;
 }
 
 static Py *pattern(PyParser *p) {
@@ -219,7 +266,8 @@ static Py *pattern(PyParser *p) {
 static Py *open_pattern(PyParser *p) {
     uint32_t begin = p->tok.span.begin;
     Py *first = star_pattern(p);
-    if (!py_at(p, TOK_COMMA) && first->kind != PY_STARRED) return first;
+    if (first->kind == PY_STARRED && !py_at(p, TOK_COMMA)) py_expected(p, "',' after '*name'");
+    if (!py_at(p, TOK_COMMA)) return first;
     Py *node = py_node(p, PY_TUPLE, begin);
     PyNodes list;
     py_list_add(py_list_begin(&list), first);
@@ -241,7 +289,8 @@ static Py *case_block(PyParser *p) {
 static Py *subject(PyParser *p) {
     uint32_t begin = p->tok.span.begin;
     Py *first = py_star_named(p);
-    if (!py_at(p, TOK_COMMA) && first->kind != PY_STARRED) return first;
+    if (first->kind == PY_STARRED && !py_at(p, TOK_COMMA)) py_expected(p, "',' after '*…'");
+    if (!py_at(p, TOK_COMMA)) return first;
     Py *node = py_node(p, PY_TUPLE, begin);
     PyNodes list;
     py_list_add(py_list_begin(&list), first);
@@ -262,9 +311,11 @@ static Py *cases(PyParser *p) {
         } else {
             py_expected(p, "'case' in the block of 'match'");
         }
-        if (p->panic) py_skip_line(p);
-        if (py_at(p, TOK_INDENT)) {  // of a line with an error
+        bool broken = p->panic;
+        if (broken) py_skip_line(p);
+        if (py_at(p, TOK_INDENT)) {
             PyNodes lines;
+            if (!broken) py_unexpected_indent(p);
             py_advance(p);
             py_statements(p, py_list_begin(&lines));
             py_accept(p, TOK_DEDENT);

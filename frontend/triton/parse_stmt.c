@@ -47,9 +47,10 @@ Py *py_block(PyParser *p, const char *after) {
         py_skip_block(p);
         return block;
     }
+    p->depth++;  // a statement and its block are two nodes
     block->span.begin = p->tok.span.begin;
     indented(p, &list);
-    py_leave(p);
+    p->depth -= 2;
     block->list = list.first;
     return py_close(p, block);
 }
@@ -68,6 +69,15 @@ static Py *close_chain(PyParser *p, Py *top, size_t count, unsigned height) {
         py_close_at(p, node, height);
     }
     return py_close_at(p, top, height);
+}
+
+static Py *else_block(PyParser *p) {
+    if (!py_accept(p, TOK_ELSE)) return NULL;
+    if (py_at(p, TOK_IF)) {
+        py_expected(p, "':' after 'else'");
+        py_help(p, "write 'elif'");
+    }
+    return py_block(p, "after 'else'");
 }
 
 static Py *if_statement(PyParser *p) {
@@ -89,19 +99,9 @@ static Py *if_statement(PyParser *p) {
         }
         last = node;
     } while (py_at(p, TOK_ELIF));
-    if (py_accept(p, TOK_ELSE)) {
-        if (py_at(p, TOK_IF)) {
-            py_expected(p, "':' after 'else'");
-            py_help(p, "write 'elif'");
-        }
-        last->c = py_block(p, "after 'else'");
-        height = higher(height, last->c);
-    }
+    last->c = else_block(p);
+    height = higher(height, last->c);
     return close_chain(p, top, count, height);
-}
-
-static Py *else_block(PyParser *p) {
-    return py_accept(p, TOK_ELSE) ? py_block(p, "after 'else'") : NULL;
 }
 
 static Py *while_statement(PyParser *p) {
@@ -221,6 +221,11 @@ static void statement(PyParser *p, PyNodes *list) {
     py_list_add(list, node);
 }
 
+void py_unexpected_indent(PyParser *p) {
+    py_complain(p, p->tok.span, DIAG_SYNTAX,
+                "this line is indented more than the one before, but begins no block");
+}
+
 // Indented lines that belong to no block are read as lines of the block around them: without an
 // error if the statement before them had one, which may have been their head.
 void py_statements(PyParser *p, PyNodes *list) {
@@ -234,9 +239,7 @@ void py_statements(PyParser *p, PyNodes *list) {
             inner--;
             py_advance(p);
         } else if (py_at(p, TOK_INDENT)) {
-            if (failed == NONE)
-                py_complain(p, p->tok.span, DIAG_SYNTAX,
-                            "this line is indented more than the one before, but begins no block");
+            if (failed == NONE) py_unexpected_indent(p);
             inner++;
             py_advance(p);
         } else if (failed != NONE && is_rest(p)) {

@@ -33,6 +33,7 @@ typedef struct PyParser {
     bool panic;
     bool reported;  // the last py_fail or py_complain was reported: it may have a help and notes
     int depth;
+    uint32_t deep;       // the end of what was reported as nested too deep
     uint32_t statement;  // where the current statement begins
     Span previous;       // the last token consumed that is written
     PyWords words;
@@ -108,7 +109,8 @@ Py *py_yield(PyParser *p);
 bool py_begins_expression(PyTokenKind kind);
 
 // ---- parse_atom.c
-Py *py_primary(PyParser *p);  // names, constants, brackets; calls, subscripts, attributes
+Py *py_atom(PyParser *p);     // names, constants, brackets
+Py *py_primary(PyParser *p);  // the same with calls, subscripts, attributes
 PyNodes py_arguments(PyParser *p, Span open, PyTokenKind close);  // up to and with the ')'
 
 // ---- parse_collection.c
@@ -144,6 +146,8 @@ void py_statements(PyParser *p, PyNodes *list);  // up to the end of the block
 Py *py_block(PyParser *p, const char *after);    // ':' and a block; `after` as in py_expect
 // Ends the panic about a block that is nested too deep, of which INDENT is the next token.
 void py_skip_block(PyParser *p);
+
+void py_unexpected_indent(PyParser *p);  // reports it
 
 // ---- parse_with.c
 Py *py_with(PyParser *p, uint32_t begin, bool is_async);

@@ -4,7 +4,7 @@
 
 typedef struct Writer {
     StrBuf *out;
-    bool spans;
+    const SourceFile *places;  // write spans as places in this file; or NULL
 } Writer;
 
 static void write_node(const Writer *w, const Py *n);
@@ -12,7 +12,8 @@ static void write_node(const Writer *w, const Py *n);
 // ---- parts
 
 static void write_span(const Writer *w, Span span) {
-    if (w->spans) strbuf_printf(w->out, "@%u-%u", span.begin, span.end);
+    if (w->places)
+        strbuf_printf(w->out, "@%u-%u", span.begin - w->places->base, span.end - w->places->base);
 }
 
 static void head(const Writer *w, const char *word, const Py *n) {
@@ -24,7 +25,7 @@ static void tail(const Writer *w) { strbuf_char(w->out, ')'); }
 
 static void word(const Writer *w, const char *text) { strbuf_printf(w->out, " %s", text); }
 
-// A part that may be missing is then "_".
+// A part; a missing one is "-".
 static void part(const Writer *w, const Py *n) {
     strbuf_char(w->out, ' ');
     if (n) {
@@ -75,7 +76,7 @@ static void write_integer(const Writer *w, PyInt value) {
 }
 
 static void write_real(const Writer *w, double value) {
-    if (!w->spans) {
+    if (!w->places) {
         strbuf_double(w->out, value, false);
         return;
     }
@@ -139,7 +140,7 @@ static void write_params(const Writer *w, const PyFunc *f) {
     strbuf_printf(w->out, " (");
     for (const PyParam *a = f->params; a; a = a->next) {
         strbuf_printf(w->out, "%s%s%s", a == f->params ? "" : " ", kinds[a->kind], a->name);
-        if (w->spans) strbuf_printf(w->out, "@%u", a->span.begin);
+        if (w->places) strbuf_printf(w->out, "@%u", a->span.begin - w->places->base);
         if (a->annotation) {
             strbuf_printf(w->out, ":");
             part(w, a->annotation);
@@ -479,6 +480,20 @@ static void write_annotated(const Writer *w, const Py *n) {
     tail(w);
 }
 
+static void write_match(const Writer *w, const Py *n) {
+    head(w, "match", n);
+    part(w, n->a);
+    parts(w, n->list);
+    tail(w);
+}
+
+// CPython keeps no places of these names.
+static void write_names(const Writer *w, const char *text, const Py *n) {
+    head(w, text, n);
+    for (const Py *e = n->list; e; e = e->next) word(w, e->name ? e->name : "?");
+    tail(w);
+}
+
 static void write_statement(const Writer *w, const Py *n) {
     switch (n->kind) {
     case PY_EXPR: form(w, "expr", n, n->a, NULL); break;
@@ -499,14 +514,14 @@ static void write_statement(const Writer *w, const Py *n) {
     case PY_RAISE: form(w, "raise", n, n->a, n->b); break;
     case PY_ASSERT: form(w, "assert", n, n->a, n->b); break;
     case PY_DEL: form_list(w, "del", n); break;
-    case PY_GLOBAL: form_list(w, "global", n); break;
-    case PY_NONLOCAL: form_list(w, "nonlocal", n); break;
+    case PY_GLOBAL: write_names(w, "global", n); break;
+    case PY_NONLOCAL: write_names(w, "nonlocal", n); break;
     case PY_IMPORT: form_list(w, "import", n); break;
     case PY_FROM: write_from(w, n); break;
     case PY_ALIAS: write_alias(w, n); break;
     case PY_DEF: write_def(w, n); break;
     case PY_CLASS: write_class(w, n); break;
-    case PY_MATCH: write_blocks(w, "match", n); break;
+    case PY_MATCH: write_match(w, n); break;
     case PY_CASE: write_case(w, n); break;
     case PY_TYPE_ALIAS: write_type(w, n); break;
     case PY_TYPE_PARAM: write_type_param(w, n); break;
@@ -556,8 +571,8 @@ static void write_node(const Writer *w, const Py *n) {
     }
 }
 
-void py_tree_write(StrBuf *out, const Py *node, bool spans) {
-    write_node(&(Writer){out, spans}, node);
+void py_tree_write(StrBuf *out, const Py *node, const SourceFile *places) {
+    write_node(&(Writer){out, places}, node);
 }
 
 // ---- sources
@@ -611,12 +626,12 @@ const char *py_text_diags(const PyText *t) {
 const char *py_text_tree(const PyText *t) {
     StrBuf out = strbuf(t->arena);
     if (t->tree->kind != PY_BLOCK) {
-        py_tree_write(&out, t->tree, false);
+        py_tree_write(&out, t->tree, NULL);
         return finished(t, &out);
     }
     for (const Py *s = t->tree->list; s; s = s->next) {
         if (s != t->tree->list) strbuf_char(&out, '\n');
-        py_tree_write(&out, s, false);
+        py_tree_write(&out, s, NULL);
     }
     return finished(t, &out);
 }

@@ -1,7 +1,7 @@
 // A Python source in memory, parsed, and its tree as a text: for tests of the parser.
 //
 // Purpose: tests compare texts; tests/frontend/triton/python_trees.py writes the tree of CPython's
-// parser in the same form. Invariants: with `spans`, each node that has a place in CPython is
+// parser in the same form. Invariants: with places, each node that has a place in CPython is
 // followed by "@begin-end", and reals are written as bits. Ownership: py_text_free frees
 // everything.
 //
@@ -32,6 +32,7 @@ const char *py_text_diags(const PyText *t);
 // The statements, one a line.
 const char *py_text_tree(const PyText *t);
 
-void py_tree_write(StrBuf *out, const Py *node, bool spans);
+// With places in `places` if that is not NULL.
+void py_tree_write(StrBuf *out, const Py *node, const SourceFile *places);
 
 #endif

@@ -10,9 +10,10 @@ BEGIN {
     # frontend/ is three kinds of rooms: the entry header, the code that all front ends share, and a
     # room for each front end, which may not include another. Rooms above them may include the entry
     # header only.
-    allowed["frontend"] = "base ir frontend frontend/tile"
+    allowed["frontend"] = "base ir frontend frontend/tile frontend/triton"
     allowed["frontend/common"] = "base ir frontend/common"
     allowed["frontend/tile"] = "base ir frontend frontend/common frontend/tile"
+    allowed["frontend/triton"] = "base ir frontend frontend/common frontend/triton"
     allowed["passes"] = "base target ir passes"
     allowed["codegen"] = "base target ir codegen"
     allowed["sim"] = "base target runtime sim"
@@ -20,8 +21,8 @@ BEGIN {
     allowed["tools"] = "base target ir runtime frontend compile tools tilec"
     allowed["include"] = "tilec"
     allowed["examples"] = "tilec"
-    all = "base target ir runtime frontend frontend/common frontend/tile passes codegen sim"
-    all = all " compile tools tests examples tilec"
+    all = "base target ir runtime frontend frontend/common frontend/tile frontend/triton passes"
+    all = all " codegen sim compile tools tests examples tilec"
     allowed["tests"] = all
     allowed["bench"] = all " bench"
     allowed["cmake"] = ""
