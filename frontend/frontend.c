@@ -2,10 +2,11 @@
 #include "frontend/frontend.h"
 
 #include "frontend/tile/tile.h"
+#include "frontend/triton/triton.h"
 #include "ir/option.h"
 
 // The first one reads files without a suffix.
-static const Frontend *const frontends[] = {&tile_frontend};
+static const Frontend *const frontends[] = {&tile_frontend, &triton_frontend};
 enum { FRONTENDS = sizeof frontends / sizeof *frontends };
 
 // The file's name from the last point on; empty if it has none.
@@ -48,6 +49,11 @@ const FrontKernel *frontend_find(const FrontFile *file, Str name) {
     for (size_t i = 0; i < file->kernel_count; i++)
         if (str_equal(str(file->kernels[i].name), name)) return &file->kernels[i];
     return NULL;
+}
+
+bool frontend_type_name(const Frontend *frontend, Str name, Dtype *type) {
+    if (frontend->type_name && frontend->type_name(name, type)) return true;
+    return dtype_from_name(name, type);
 }
 
 const IrBinding *frontend_spec_find(const FrontSpec *spec, Symbol name) {

@@ -89,8 +89,13 @@ typedef struct FrontSpec {
     Map fixed_extents;        // Symbol → value: extents that are compiled as constants (facts)
 } FrontSpec;
 
+// The binding of a grid that the caller gives, as text: up to three expressions.
+#define FRONT_GRID "grid"
+
 // The binding of this name, or NULL.
 const IrBinding *frontend_spec_find(const FrontSpec *spec, Symbol name);
+// The element type of this name in the language ("f32", "fp32"); false if there is none.
+bool frontend_type_name(const Frontend *frontend, Str name, Dtype *type);
 // Is this the name of a compilation option, which `tune` and callers set without a parameter of
 // that name?
 bool frontend_is_option(Symbol name);
@@ -107,6 +112,7 @@ typedef struct FrontTune {
 struct Frontend {
     const char *language;  // "Tile"
     const char *suffix;    // ".tile"
+    bool texts;            // consts and the grid (FRONT_GRID) take expressions of the language
     // Never returns NULL; errors are in the diagnostics.
     FrontFile *(*load)(const FrontInput *in, const SourceFile *file, Diags *diags);
     bool (*check)(FrontFile *file, Diags *diags);
@@ -119,9 +125,15 @@ struct Frontend {
     size_t (*tune_space)(FrontFile *file, const FrontKernel *kernel, Str target,
                          const FrontTune **space);
     Str (*plain)(const FrontKernel *kernel, Arena *arena);
+    bool (*type_name)(Str name, Dtype *type);  // NULL: only the names of base/dtype.def
     size_t (*doc)(const FrontFile *file, const FrontKernel *kernel, Arena *arena,
                   const Str **lines);
 };
+
+// Is the parameter's element type bound by its own name, like a type parameter?
+static inline bool front_own_type(const FrontParam *p) {
+    return p->type_param && p->type_param == p->name;
+}
 
 // The front end for files with this name's suffix; NULL when there is none. A name without a suffix
 // (a pipe, standard input) gets the first one.

@@ -148,6 +148,7 @@ typedef struct IrBinding {
     bool is_type;
     Dtype type;
     int64_t value;
+    Symbol text;  // an expression of a front end's language, in place of the value; NULL: a value
 } IrBinding;
 
 // A tensor map: a view as the hardware copies boxes of it. The kernel takes it as a parameter

@@ -127,14 +127,19 @@ static int read_file(Settings *s, RunArray *a) {
     return status;
 }
 
+// A pointer that is set to None needs no array.
+static bool is_array(const Settings *s, const FrontParam *p) {
+    if (p->kind == FRONT_VIEW) return true;
+    const IrBinding *b = frontend_spec_find(&s->spec, p->name);
+    return p->kind == FRONT_POINTER && !(b && b->text);
+}
+
 int arrays_collect(Settings *s, RunArrays *arrays) {
     size_t n = 0;
-    for (const FrontParam *p = s->kernel->params; p; p = p->next)
-        n += p->kind == FRONT_VIEW || p->kind == FRONT_POINTER;
+    for (const FrontParam *p = s->kernel->params; p; p = p->next) n += is_array(s, p);
     *arrays = (RunArrays){arena_new(s->cli->arena, RunArray, n + 1), 0};
     for (const FrontParam *p = s->kernel->params; p; p = p->next)
-        if (p->kind == FRONT_VIEW || p->kind == FRONT_POINTER)
-            arrays->items[arrays->count++].param = p;
+        if (is_array(s, p)) arrays->items[arrays->count++].param = p;
     int status = note_paths(s, arrays);
     if (!status) status = check_outputs(s, arrays);
     for (size_t i = 0; i < arrays->count && !status; i++)

@@ -21,7 +21,8 @@ static const CliOption options[] = {
     FRONT_LIMIT_OPTION,
     {"in", "NAME=F.npy", "an array from a NumPy file", true},
     {"out", "NAME=F.npy", "keep an array as a NumPy file", true},
-    {"grid", "X[,Y[,Z]]", "this grid instead of the kernel's own", false},
+    {"grid", "X[,Y[,Z]]", "this grid (a .py kernel: or an expression) instead of the kernel's own",
+     false},
     {"seed", "S", "fills arrays without --in (default 1)", false},
     {"stats", NULL, "counts of a simulated GPU: instructions, sectors, bank conflicts", false},
     {"repeat", "N", "launch N times, each on the same input (default 1)", false},
@@ -33,10 +34,31 @@ static const CliOption options[] = {
     {"arg", "KIND:VALUE", "for .ptx and .hsaco files: the next argument", true},
 };
 
+// Is --grid an expression of the kernel's language? It is bound once the kernel is known.
+static bool grid_is_text(const Run *r) {
+    Str text = cli_value(r->cli, "grid");
+    for (size_t i = 0; i < text.size; i++)
+        if (!strchr("0123456789,", text.text[i])) return true;
+    return false;
+}
+
+static int bind_grid(Run *r) {
+    if (!cli_has(r->cli, "grid") || !grid_is_text(r)) return EXIT_FINE;
+    Str text = cli_value(r->cli, "grid");
+    if (!r->kernel->in->frontend->texts)
+        return cli_usage_error(r->cli,
+                               "--grid takes up to three numbers up to %d: X,Y,Z; found '%.*s'",
+                               INT32_MAX, STR_ARG(text));
+    IrBinding b = {.name = intern(r->unit->names, STR(FRONT_GRID)),
+                   .text = intern(r->unit->names, text)};
+    vec_push(r->cli->arena, &r->settings.spec.bindings, b);
+    return EXIT_FINE;
+}
+
 // Up to three numbers: X[,Y[,Z]].
 static int parse_grid(Run *r) {
     Str rest = cli_value(r->cli, "grid");
-    r->own_grid = cli_has(r->cli, "grid");
+    r->own_grid = cli_has(r->cli, "grid") && !grid_is_text(r);
     bool more = r->own_grid;
     for (int d = 0; d < 3; d++) {
         r->grid[d] = 1;
@@ -268,6 +290,7 @@ static int compile_for_report(Run *r, FrontPasses *passes) {
 static int prepare(Run *r) {
     FrontPasses passes;
     int status = settings_parse(r->cli, r->unit, r->kernel, &r->settings);
+    if (!status) status = bind_grid(r);
     CodeTarget target;
     if (run_as_code(r, &target))
         r->settings.spec.target = compiler_target_name(r->cli->arena, r->device);

@@ -82,10 +82,48 @@ static int set_type(Settings *s, Symbol name, Str text) {
                     "--set %s takes an element type, found '%.*s'", name, STR_ARG(text));
 }
 
+// For a language whose consts take expressions: a value other than a number stays text. The type of
+// a scalar is that of its value, unless it is given: --set n=i64. --set p=*fp32 gives a pointer's.
+static int set_text(Settings *s, const FrontParam *param, Symbol name, Str text) {
+    IrBinding b = {.name = name};
+    uint64_t magnitude;
+    bool negative, number = parse_integer(text, &b.value, &magnitude, &negative);
+    Str elem = str_starts(text, STR("*")) ? (Str){text.text + 1, text.size - 1} : text;
+    bool is_type = frontend_type_name(s->kernel->in->frontend, elem, &b.type);
+    if (param->kind == FRONT_CONST) {
+        if (!number || (!negative && magnitude > INT64_MAX)) b.text = intern(s->unit->names, text);
+        b.is_type = false;
+        return set_binding(s, b);
+    }
+    if (is_type && (param->kind == FRONT_SCALAR) == (elem.size == text.size)) {
+        b.is_type = true;
+        return set_binding(s, b);
+    }
+    if (str_equal(text, STR("None"))) {
+        b.text = intern(s->unit->names, text);
+        return set_binding(s, b);
+    }
+    if (param->kind == FRONT_POINTER)
+        return cli_usage_error(s->cli,
+                               "--set %s takes the type of a pointer, such as *fp32, or None; its "
+                               "size is set by --set %s.size=N",
+                               name, name);
+    SettingsValue value = {.name = name, .text = text, .origin = STR("--set")};
+    vec_push(s->cli->arena, &s->scalars, value);
+    if (param->dtype != DTYPES) return EXIT_FINE;
+    b.is_type = true;
+    b.type = !number                                        ? DTYPE_F32
+             : !negative && magnitude > INT64_MAX           ? DTYPE_U64
+             : b.value >= INT32_MIN && b.value <= INT32_MAX ? DTYPE_I32
+                                                            : DTYPE_I64;
+    return set_binding(s, b);
+}
+
 static int set_param(Settings *s, const FrontParam *param, Symbol name, Str text) {
     SettingsValue value = {.name = name, .text = text, .origin = STR("--set")};
     IrBinding b = {.name = name};
     int status = EXIT_FINE;
+    if (s->kernel->in->frontend->texts) return set_text(s, param, name, text);
     switch (param->kind) {
     case FRONT_TYPE: return set_type(s, name, text);
     case FRONT_CONST:

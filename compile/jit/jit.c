@@ -68,7 +68,9 @@ static Unit unit_in(const tilec_kernel *kernel, Arena *arena, Diags *diags) {
 
 static bool types_known(const FrontKernel *kernel, const FrontSpec *spec) {
     for (const FrontParam *p = kernel->params; p; p = p->next)
-        if (p->kind == FRONT_TYPE && !frontend_spec_find(spec, p->name)) return false;
+        if ((p->kind == FRONT_TYPE || (front_own_type(p) && p->kind == FRONT_POINTER)) &&
+            p->dtype == DTYPES && !frontend_spec_find(spec, p->name))
+            return false;
     return true;
 }
 
@@ -78,7 +80,8 @@ static bool same_bindings(const FrontSpec *a, const FrontSpec *b) {
     if (a->bindings.count != b->bindings.count) return false;
     for (size_t i = 0; i < a->bindings.count; i++) {
         const IrBinding *x = &a->bindings.data[i], *y = frontend_spec_find(b, x->name);
-        if (!y || (x->is_type ? x->type != y->type : x->value != y->value)) return false;
+        if (!y || x->is_type != y->is_type || x->text != y->text) return false;
+        if (x->is_type ? x->type != y->type : x->value != y->value) return false;
     }
     return true;
 }
@@ -405,6 +408,32 @@ static Dtype arg_type(const tilec_arg *arg) {
     return (Dtype)arg->view.dtype;
 }
 
+// The type of a scalar that has no other: that of the value.
+static Dtype scalar_type(const tilec_arg *arg) {
+    switch (arg->kind) {
+    case TILEC_ARG_DOUBLE: return DTYPE_F32;
+    case TILEC_ARG_UINT:
+        if (arg->natural > INT64_MAX) return DTYPE_U64;
+        return arg->natural > INT32_MAX ? DTYPE_I64 : DTYPE_I32;
+    case TILEC_ARG_INT:
+        return arg->integer < INT32_MIN || arg->integer > INT32_MAX ? DTYPE_I64 : DTYPE_I32;
+    case TILEC_ARG_VIEW:
+    case TILEC_ARG_POINTER: break;
+    }
+    return DTYPES;
+}
+
+static void argument_types(const FrontKernel *kernel, const tilec_arg *args, size_t count,
+                           Dtype *types) {
+    for (size_t i = 0; i < count; i++) types[i] = arg_type(&args[i]);
+    size_t i = 0;
+    for (const FrontParam *p = kernel->params; p && i < count; p = p->next) {
+        if (p->kind == FRONT_TYPE || p->kind == FRONT_CONST) continue;
+        if (p->kind == FRONT_SCALAR && front_own_type(p)) types[i] = scalar_type(&args[i]);
+        i++;
+    }
+}
+
 // A generic kernel gets its types from its views. If another argument is passed for a view, that is
 // the error to report.
 static bool views_given(const tilec_kernel *kernel, const tilec_arg *args, size_t count,
@@ -465,7 +494,7 @@ tilec_status jit_bind(const tilec_kernel *kernel, Arena *arena, const tilec_arg 
     *spec = copy_spec(arena, &jit->spec);
     Dtype types[LAUNCH_MAX_ARGS];
     size_t typed = count < LAUNCH_MAX_ARGS ? count : LAUNCH_MAX_ARGS;
-    for (size_t i = 0; i < typed; i++) types[i] = arg_type(&args[i]);
+    argument_types(jit->kernel, args, typed, types);
     tilec_status s;
     if (!frontend_specialize(jit->unit->file, arena, jit->kernel, types, typed, spec, diags))
         return rt_fail_diags(kernel->context, TILEC_LAUNCH_REFUSED, diags);

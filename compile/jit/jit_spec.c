@@ -69,6 +69,36 @@ static bool option(Unit *u, const FrontKernel *kernel, Str name, int64_t value, 
     return false;
 }
 
+// Is it a parameter whose element type is given by its own name?
+static bool has_own_type(const FrontKernel *kernel, Str name) {
+    for (const FrontParam *p = kernel->params; p; p = p->next)
+        if (front_own_type(p) && str_equal(str(p->name), name)) return true;
+    return false;
+}
+
+// The value of a const or parameter, or the grid, as an expression of the language.
+static bool value_entry(Unit *u, const FrontKernel *kernel, Str name, int64_t address,
+                        IrBinding *b) {
+    const Frontend *language = kernel->in->frontend;
+    const char *text = (const char *)(intptr_t)address;
+    bool known = str_equal(name, STR(FRONT_GRID)) || find_param(kernel, name, FRONT_CONST) ||
+                 has_own_type(kernel, name);
+    if (!language->texts) {
+        diag_error(u->diags, kernel->span, DIAG_SPECIALIZE,
+                   "'%s' is given as text, which is for kernels of Python files", b->name);
+        return false;
+    }
+    if (!known || !text) {
+        diag_error(u->diags, kernel->span, DIAG_SPECIALIZE,
+                   text ? "kernel '%s' has no parameter '%s'" : "kernel '%s': '%s' has no text",
+                   kernel->name, b->name);
+        return false;
+    }
+    b->value = 0;
+    b->text = intern(u->names, str(text));
+    return true;
+}
+
 static bool spec_entry(Unit *u, const FrontKernel *kernel, const tilec_spec_entry *e,
                        FrontSpec *spec, JitSwitches *switches) {
     if (!e->name) {
@@ -83,8 +113,11 @@ static bool spec_entry(Unit *u, const FrontKernel *kernel, const tilec_spec_entr
     }
     switch (e->kind) {
     case TILEC_SPEC_OPTION: return option(u, kernel, name, e->value, spec, switches);
+    case TILEC_SPEC_VALUE:
+        if (!value_entry(u, kernel, name, e->value, &b)) return false;
+        break;
     case TILEC_SPEC_TYPE:
-        if (!find_param(kernel, name, FRONT_TYPE)) {
+        if (!find_param(kernel, name, FRONT_TYPE) && !has_own_type(kernel, name)) {
             unknown_entry(u, kernel, "type parameter", name, FRONT_TYPE);
             return false;
         }

@@ -101,9 +101,11 @@ tilec_spec tune_given(Arena *arena, const FrontKernel *kernel, const FrontSpec *
     for (size_t i = 0; i < spec->bindings.count; i++) {
         const IrBinding *b = &spec->bindings.data[i];
         tilec_spec_kind kind = b->is_type                  ? TILEC_SPEC_TYPE
+                               : b->text                   ? TILEC_SPEC_VALUE
                                : is_param(kernel, b->name) ? TILEC_SPEC_CONST
                                                            : TILEC_SPEC_OPTION;
-        e[n++] = (tilec_spec_entry){kind, b->name, (tilec_dtype)b->type, b->value};
+        int64_t value = b->text ? (int64_t)(intptr_t)b->text : b->value;
+        e[n++] = (tilec_spec_entry){kind, b->name, (tilec_dtype)b->type, value};
     }
     if (spec->math & IR_MATH_CONTRACT)
         e[n++] = (tilec_spec_entry){TILEC_SPEC_OPTION, "math.contract", 0, 1};

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum CharClass { OTHER, SPACE, NEWLINE, LETTER, DIGIT, HIGH, QUOTE };
+enum PyCharClass { OTHER, SPACE, NEWLINE, LETTER, DIGIT, HIGH, QUOTE };
 
 // The class of each byte; HIGH are those of characters beyond ASCII.
 #define O OTHER
@@ -43,7 +43,7 @@ static const unsigned char classes[256] = {
 #undef Q
 #undef HIGHS
 
-static enum CharClass class_of(char c) { return (enum CharClass)classes[(unsigned char)c]; }
+static enum PyCharClass class_of(char c) { return (enum PyCharClass)classes[(unsigned char)c]; }
 
 static const struct {
     const char *text;

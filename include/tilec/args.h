@@ -68,6 +68,9 @@ inline tilec_spec_entry tilec_value_(tilec_spec_kind kind, const char *name, int
 #define TILEC_CONST(name, value) tilec_value_(TILEC_SPEC_CONST, (name), (value))
 #define TILEC_OPTION(name, value) tilec_value_(TILEC_SPEC_OPTION, (name), (value))
 #define TILEC_TUNE(seconds) TILEC_OPTION("tune.ms", (int64_t)((seconds)*1000))
+#define TILEC_VALUE(name, text) \
+    tilec_value_(TILEC_SPEC_VALUE, (name), (int64_t)(intptr_t)(const char *)(text))
+#define TILEC_GRID(text) TILEC_VALUE("grid", (text))
 #else
 // C: _Generic makes each argument, a compound literal holds them for the call. A kernel without
 // parameters is launched with TILEC_NO_ARGS.
@@ -191,6 +194,11 @@ static inline tilec_arg tilec_arg_whole_(tilec_buffer b) { return tilec_arg_buff
     { TILEC_SPEC_OPTION, (name), TILEC_BOOL, (value) }
 // The first launch of a shape measures the kernel's tune space, for about that time.
 #define TILEC_TUNE(seconds) TILEC_OPTION("tune.ms", (int64_t)((seconds)*1000))
+// For kernels of Python files: the value of a constexpr or parameter as Python writes it ("'silu'",
+// "None", "tl.float16"), and the grid as expressions of parameters ("triton.cdiv(n, BLOCK), 1").
+#define TILEC_VALUE(name, text) \
+    { TILEC_SPEC_VALUE, (name), TILEC_BOOL, (int64_t)(intptr_t)(const char *)(text) }
+#define TILEC_GRID(text) TILEC_VALUE("grid", (text))
 #endif
 
 #endif

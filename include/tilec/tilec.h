@@ -319,13 +319,14 @@ TILEC_API tilec_view tilec_buffer_view4(tilec_dtype dtype, tilec_buffer buffer, 
 typedef enum tilec_spec_kind {
     TILEC_SPEC_TYPE,
     TILEC_SPEC_CONST,
-    TILEC_SPEC_OPTION
+    TILEC_SPEC_OPTION,
+    TILEC_SPEC_VALUE
 } tilec_spec_kind;
 typedef struct tilec_spec_entry {
     tilec_spec_kind kind;
     const char *name;   // a type or const parameter, or an option: "warps", "sanitize", "tune.ms"
     tilec_dtype dtype;  // for a type
-    int64_t value;      // for a const or option
+    int64_t value;      // for a const or option; for a value the address of its text
 } tilec_spec_entry;
 typedef struct tilec_spec {
     size_t count;

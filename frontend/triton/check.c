@@ -1,0 +1,292 @@
+// Checking a kernel whose types and constexprs are not given: a search for values that fit.
+//
+// Every open parameter has a list of candidates, the likeliest first. An elaboration that fails
+// tells how far it came. The search changes one parameter at a time, those that the failing
+// statement depends on first, and keeps what comes further. When nothing comes further, the errors
+// of the best attempt are reported.
+#include "frontend/triton/check.h"
+
+#include "frontend/triton/infer.h"
+
+enum { CANDIDATES = 24, ROUNDS = 24, ATTEMPTS = 4000 };
+
+typedef struct Open {
+    const FrontParam *param;
+    const PyParam *py;
+    uint32_t count, current;
+    IrBinding candidates[CANDIDATES];
+} Open;
+
+typedef struct TypeSearch {
+    TritonFile *file;
+    const FrontKernel *kernel;
+    const FrontSpec *given;
+    Diags *diags;
+    Arena *arena;  // of the search
+    Arena *ir;     // of one attempt
+    uint32_t count;
+    Open *open;
+    uint32_t attempts;
+} TypeSearch;
+
+// ---- candidates
+
+static void add(Open *o, IrBinding b) {
+    b.name = o->param->name;
+    for (uint32_t i = 0; i < o->count; i++) {
+        const IrBinding *x = &o->candidates[i];
+        if (x->is_type == b.is_type && x->type == b.type && x->value == b.value &&
+            x->text == b.text)
+            return;
+    }
+    if (o->count < CANDIDATES) o->candidates[o->count++] = b;
+}
+
+static void add_type(Open *o, Dtype type) { add(o, (IrBinding){.is_type = true, .type = type}); }
+static void add_value(Open *o, int64_t value) { add(o, (IrBinding){.value = value}); }
+static void add_text(const TypeSearch *s, Open *o, const char *text) {
+    add(o, (IrBinding){.text = intern(s->file->names, str(text))});
+}
+
+// Adds the constants that the constexpr is compared with: NAME == 'silu', NAME in (1, 2).
+static void add_compared(const TypeSearch *s, Open *o, const Py *x, int depth) {
+    if (!x || depth > 8) return;
+    if (x->kind == PY_INT && !x->huge && x->integer >= INT64_MIN && x->integer <= INT64_MAX)
+        add_value(o, (int64_t)x->integer);
+    if (x->kind == PY_STRING) add_text(s, o, arena_printf(s->arena, "'%.*s'", STR_ARG(x->text)));
+    if (x->kind == PY_NONE) add_text(s, o, "None");
+    if (x->kind == PY_ATTRIBUTE) {
+        Dtype type;
+        if (tr_type_named(str(x->name), &type)) add_type(o, type);
+    }
+    if (x->kind == PY_TUPLE || x->kind == PY_LIST)
+        for (const Py *i = x->list; i; i = i->next) add_compared(s, o, i, depth + 1);
+}
+
+static bool is_leaf(const Py *x) {
+    return x->kind == PY_INT || x->kind == PY_FLOAT || x->kind == PY_STRING ||
+           x->kind == PY_LAMBDA || x->kind == PY_DEF || x->kind == PY_IMPORT || x->kind == PY_FROM;
+}
+
+static void find_compared(const TypeSearch *s, Open *o, const Py *x, int depth) {
+    if (!x || depth > PY_MAX_DEPTH || is_leaf(x)) return;
+    if (x->kind == PY_COMPARE && x->list) {
+        bool left = x->a->kind == PY_NAME && x->a->name == o->param->name;
+        if (left) add_compared(s, o, x->list->a, 0);
+        if (x->list->a->kind == PY_NAME && x->list->a->name == o->param->name)
+            add_compared(s, o, x->a, 0);
+    }
+    const Py *parts[4] = {x->a, x->b, x->c, x->d};
+    for (int i = 0; i < 4; i++) find_compared(s, o, parts[i], depth + 1);
+    for (const Py *i = x->list; i; i = i->next) find_compared(s, o, i, depth + 1);
+}
+
+static void constexpr_candidates(const TypeSearch *s, Open *o) {
+    const TritonKernel *own = s->kernel->own;
+    static const int64_t usual[] = {16, 1, 32, 0, 64, 2, 4, 8, 128};
+    Str name = str(o->param->name);
+    bool type = str_ends(name, STR("dtype")) || str_ends(name, STR("DTYPE")) ||
+                str_ends(name, STR("_type")) || str_ends(name, STR("_TYPE"));
+    if (type) add_type(o, DTYPE_F32);
+    add_value(o, usual[0]);
+    find_compared(s, o, own->func->body, 0);
+    for (size_t i = 1; i < sizeof usual / sizeof *usual; i++) add_value(o, usual[i]);
+    add_type(o, DTYPE_F32);
+    add_text(s, o, "1.0");
+    add_text(s, o, "None");
+    add_type(o, DTYPE_I32);
+}
+
+static void open_params(TypeSearch *s) {
+    const TritonKernel *own = s->kernel->own;
+    const PyParam *py = own->func->params;
+    for (const FrontParam *p = s->kernel->params; p; p = p->next) s->count++;
+    s->open = arena_new(s->arena, Open, s->count + 1);
+    s->count = 0;
+    for (const FrontParam *p = s->kernel->params; p; p = p->next, py = py->next) {
+        if (s->given && frontend_spec_find(s->given, p->name)) continue;
+        Open *o = &s->open[s->count];
+        *o = (Open){.param = p, .py = py};
+        if (p->kind == FRONT_CONST && p->has_default) {
+            // The default comes first; it needs no binding.
+            o->count = 1;
+            constexpr_candidates(s, o);
+        } else if (p->kind == FRONT_CONST) {
+            constexpr_candidates(s, o);
+        } else {
+            if (p->dtype != DTYPES) continue;
+            bool pointer = p->kind == FRONT_POINTER;
+            static const Dtype types[] = {DTYPE_F32, DTYPE_I32,    DTYPE_I64, DTYPE_F16,
+                                          DTYPE_U8,  DTYPE_F8E4M3, DTYPE_BOOL};
+            if (!pointer) add_type(o, DTYPE_I32);
+            for (size_t i = 0; i < sizeof types / sizeof *types; i++) add_type(o, types[i]);
+            if (!pointer) add_text(s, o, "1");
+            add_text(s, o, "None");
+        }
+        s->count++;
+    }
+}
+
+// ---- one attempt
+
+typedef struct Trial {
+    bool good;
+    uint32_t progress;
+    Span failed;
+} Trial;
+
+static bool is_default(const Open *o) {
+    return o->current == 0 && o->param->kind == FRONT_CONST && o->param->has_default;
+}
+
+static Trial attempt(TypeSearch *s, Diags *diags) {
+    ArenaMark mark = arena_mark(s->ir);
+    IrModule *module = ir_module_create(s->ir, s->file->sources, s->file->names);
+    FrontSpec spec = {0};
+    if (s->given) {
+        spec.target = s->given->target;
+        spec.math = s->given->math;
+        for (size_t i = 0; i < s->given->bindings.count; i++)
+            vec_push(s->ir, &spec.bindings, s->given->bindings.data[i]);
+    }
+    for (uint32_t i = 0; i < s->count; i++)
+        if (!is_default(&s->open[i]))
+            vec_push(s->ir, &spec.bindings, s->open[i].candidates[s->open[i].current]);
+    TritonProgress progress = {0};
+    Trial a = {.good = tr_kernel(s->file, module, s->kernel, &spec, diags, &progress) != NULL};
+    a.progress = progress.ops;
+    a.failed = progress.failed;
+    arena_reset(s->ir, mark);
+    s->attempts++;
+    return a;
+}
+
+static Trial quietly(TypeSearch *s) {
+    ArenaMark mark = arena_mark(s->arena);
+    Trial a = attempt(s, diags_create(s->arena, s->file->sources));
+    arena_reset(s->arena, mark);
+    return a;
+}
+
+// ---- which parameters the failing statement depends on
+
+typedef struct Blame {
+    const TypeSearch *s;
+    Map names;  // those found so far, in order
+} Blame;
+
+static void blame_names(Blame *b, const Py *x, int depth) {
+    if (!x || depth > PY_MAX_DEPTH || is_leaf(x)) return;
+    if (x->kind == PY_NAME) map_put(b->s->arena, &b->names, map_key(x->name), 1);
+    const Py *parts[4] = {x->a, x->b, x->c, x->d};
+    for (int i = 0; i < 4; i++) blame_names(b, parts[i], depth + 1);
+    for (const Py *i = x->list; i; i = i->next) blame_names(b, i, depth + 1);
+}
+
+static bool assigns(const Py *target, Symbol name) {
+    if (target->kind == PY_NAME) return target->name == name;
+    if (target->kind != PY_TUPLE && target->kind != PY_LIST) return false;
+    for (const Py *t = target->list; t; t = t->next)
+        if (assigns(t, name)) return true;
+    return false;
+}
+
+// Adds the names of the statement at the failing place (name == NULL), or of statements that
+// assign the name.
+static void blame_block(Blame *b, const Py *block, Span failed, Symbol name) {
+    for (const Py *s = block ? block->list : NULL; s; s = s->next) {
+        bool here = !name && s->span.begin <= failed.begin && failed.begin < s->span.end;
+        switch (s->kind) {
+        case PY_IF:
+            if (here) blame_names(b, s->a, 0);
+            blame_block(b, s->b, failed, name);
+            blame_block(b, s->c, failed, name);
+            break;
+        case PY_FOR:
+            if (here || (name && assigns(s->a, name))) blame_names(b, s->b, 0);
+            blame_block(b, s->c, failed, name);
+            break;
+        case PY_WHILE:
+            if (here) blame_names(b, s->a, 0);
+            blame_block(b, s->b, failed, name);
+            break;
+        case PY_ASSIGN:
+            for (const Py *t = s->list; name && t && !here; t = t->next) here = assigns(t, name);
+            if (here) blame_names(b, s, 0);
+            break;
+        case PY_ANNOTATED:
+        case PY_AUGMENTED:
+            if (here || (name && assigns(s->a, name))) blame_names(b, s, 0);
+            break;
+        default:
+            if (here) blame_names(b, s, 0);
+        }
+    }
+}
+
+// The open parameters in the order in which they are tried.
+static uint32_t *order_of(TypeSearch *s, Span failed) {
+    const TritonKernel *own = s->kernel->own;
+    Blame b = {.s = s};
+    blame_block(&b, own->func->body, failed, NULL);
+    for (uint32_t i = 0; i < b.names.count && i < 200; i++)
+        blame_block(&b, own->func->body, failed, (Symbol)(uintptr_t)b.names.entries[i].key);
+    uint32_t *order = arena_new(s->arena, uint32_t, s->count + 1), n = 0;
+    bool *placed = arena_new(s->arena, bool, s->count + 1);
+    for (uint32_t i = 0; i < b.names.count; i++)
+        for (uint32_t k = 0; k < s->count; k++) {
+            if (placed[k] || map_key(s->open[k].param->name) != b.names.entries[i].key) continue;
+            placed[k] = true;
+            order[n++] = k;
+        }
+    for (uint32_t k = 0; k < s->count; k++)
+        if (!placed[k]) order[n++] = k;
+    return order;
+}
+
+// Tries all other candidates of one parameter; keeps the one that comes furthest. True when the
+// kernel is right with it.
+static bool improve_one(TypeSearch *s, Open *o, Trial *best, bool *better) {
+    uint32_t kept = o->current;
+    for (uint32_t c = 0; c < o->count && s->attempts < ATTEMPTS; c++) {
+        if (c == kept) continue;
+        o->current = c;
+        Trial a = quietly(s);
+        if (a.good) return true;
+        if (a.progress <= best->progress) continue;
+        *best = a;
+        *better = true;
+        kept = c;
+    }
+    o->current = kept;
+    return false;
+}
+
+static bool search(TypeSearch *s) {
+    Trial best = quietly(s);
+    if (best.good) return true;
+    for (uint32_t round = 0; round < ROUNDS && s->attempts < ATTEMPTS; round++) {
+        const uint32_t *order = order_of(s, best.failed);
+        bool better = false;
+        for (uint32_t i = 0; i < s->count && !better; i++)
+            if (improve_one(s, &s->open[order[i]], &best, &better)) return true;
+        if (!better) return false;
+    }
+    return false;
+}
+
+bool tr_check(TritonFile *file, const FrontKernel *kernel, const FrontSpec *given, Diags *diags) {
+    TypeSearch s = {.file = file,
+                    .kernel = kernel,
+                    .given = given,
+                    .diags = diags,
+                    .arena = arena_create(),
+                    .ir = arena_create()};
+    open_params(&s);
+    bool good = search(&s);
+    // Once more: for the errors, or for the warnings.
+    attempt(&s, diags);
+    arena_destroy(s.ir);
+    arena_destroy(s.arena);
+    return good;
+}

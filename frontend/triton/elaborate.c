@@ -1,0 +1,332 @@
+// A kernel: its parameters, its options, its grid and its body.
+#include "frontend/triton/elaborate.h"
+
+#include "frontend/triton/infer.h"
+#include "ir/option.h"
+
+// ---- the language's words in messages
+
+static const char *operator_text(Operator op) {
+    switch (op) {
+    case OPERATOR_ADD: return "+";
+    case OPERATOR_SUB: return "-";
+    case OPERATOR_MUL: return "*";
+    case OPERATOR_DIV: return "/";
+    case OPERATOR_REM: return "%";
+    case OPERATOR_SHL: return "<<";
+    case OPERATOR_SHR: return ">>";
+    case OPERATOR_AND: return "&";
+    case OPERATOR_OR: return "|";
+    case OPERATOR_XOR: return "^";
+    case OPERATOR_LT: return "<";
+    case OPERATOR_LE: return "<=";
+    case OPERATOR_GT: return ">";
+    case OPERATOR_GE: return ">=";
+    case OPERATOR_EQ: return "==";
+    case OPERATOR_NE: return "!=";
+    case OPERATOR_LAND: return "and";
+    case OPERATOR_LOR: return "or";
+    case OPERATOR_NEG: return "-";
+    case OPERATOR_NOT: return "not";
+    case OPERATOR_BITNOT: return "~";
+    case OPERATOR_NONE: break;
+    }
+    return "";
+}
+
+static const char *cast_text(Arena *arena, Dtype to) {
+    return arena_printf(arena, "x.to(tl.%s)", tr_type_name(to));
+}
+
+static void note_progress(const Elab *e) {
+    const TritonElab *t = (const TritonElab *)e;
+    if (!t->progress || e->errors != 1) return;
+    const JitFrame *f = t->frame;
+    t->progress->ops = e->func->op_count + 1;
+    t->progress->failed = e->b.span;
+    for (; f && f->caller; f = f->caller) t->progress->failed = f->call;
+}
+
+static void trace(Elab *e) {
+    note_progress(e);
+    for (const JitFrame *f = triton_of(e)->frame; f && f->caller; f = f->caller)
+        el_note(e, f->call, "in the call of '%s'", f->func->name ? f->func->name : "lambda");
+}
+
+static const Language language = {.operator_text = operator_text,
+                                  .cast_text = cast_text,
+                                  .rank_help = "x[:, None] adds a dimension",
+                                  .trace = trace};
+
+void tr_begin(TritonElab *t, TritonFile *file, IrModule *module, Diags *diags, Arena *scratch) {
+    static const FrontSpec nothing;
+    *t = (TritonElab){
+        .elab = {.language = &language, .module = module, .diags = diags, .scratch = scratch},
+        .file = file,
+        .spec = &nothing};
+}
+
+// ---- values of constexprs
+
+static const Py *parsed_text(TritonFile *file, Symbol text, Diags *diags) {
+    const uint64_t *known = map_find(&file->texts, map_key(text));
+    if (known) return (const Py *)(uintptr_t)*known;
+    const SourceFile *source = source_add(file->sources, STR("<given>"), str(text));
+    const Py *node = source ? py_parse_expression(file->arena, file->names, diags, source) : NULL;
+    map_put(file->arena, &file->texts, map_key(text), map_key(node));
+    return node;
+}
+
+Val tr_text_value(Elab *e, Symbol text, Span span) {
+    TritonElab *t = triton_of(e);
+    size_t errors = diags_errors(e->diags);
+    const Py *node = parsed_text(t->file, text, e->diags);
+    if (!node || diags_errors(e->diags) != errors) {
+        e->errors++;
+        return EL_POISON;
+    }
+    // A word that names nothing is a string: --set ACTIVATION=relu.
+    bool word = node->kind == PY_NAME && !tr_slot(e, node->name) &&
+                !tr_find_global(t->file->main, node->name);
+    Dtype type;
+    if (word && tr_type_named(str(node->name), &type)) return (Val){.kind = VAL_TYPE, .type = type};
+    if (word) return (Val){.kind = VAL_STRING, .text = str(node->name)};
+    (void)span;
+    return tr_expr(e, node);
+}
+
+static Val binding_value(Elab *e, const IrBinding *b, Span span) {
+    if (b->text) return tr_text_value(e, b->text, span);
+    if (b->is_type) return (Val){.kind = VAL_TYPE, .type = b->type};
+    return el_int(b->value);
+}
+
+// The keyword of a triton.Config: Config({"BLOCK": 128}, num_warps=4)
+bool tr_config_value(Elab *e, Symbol name, Val *value) {
+    const TritonKernel *k = triton_of(e)->kernel->own;
+    if (!k->autotune) return false;
+    for (const Py *arg = k->autotune->list; arg; arg = arg->next) {
+        if (arg->kind == PY_KEYWORD && arg->name == name) {
+            *value = tr_expr(e, arg->a);
+            return true;
+        }
+        const Py *dict = arg->kind == PY_KEYWORD ? arg->a : arg;
+        if (dict->kind != PY_DICT) continue;
+        for (const Py *pair = dict->list; pair; pair = pair->next) {
+            if (!pair->a || pair->a->kind != PY_STRING || !str_equal(pair->a->text, str(name)))
+                continue;
+            *value = tr_expr(e, pair->b);
+            return true;
+        }
+    }
+    return false;
+}
+
+static Val constexpr_value(Elab *e, const PyParam *p) {
+    const IrBinding *given = frontend_spec_find(triton_of(e)->spec, p->name);
+    Val v;
+    if (given) return binding_value(e, given, p->span);
+    if (tr_config_value(e, p->name, &v)) return v;
+    if (p->value) return tr_expr(e, p->value);
+    el_error(e, p->span, DIAG_SPECIALIZE, "the constexpr '%s' has no value", p->name);
+    el_help(e, "give it, as in --set %s=64", p->name);
+    return EL_POISON;
+}
+
+static void add_binding(Elab *e, Symbol name, Val v) {
+    IrBinding b = {.name = name, .is_type = v.kind == VAL_TYPE};
+    if (b.is_type)
+        b.type = v.type;
+    else if (v.kind == VAL_INT)
+        b.value = (int64_t)v.integer;
+    else if (v.kind == VAL_BOOL)
+        b.value = v.truth;
+    else
+        return;
+    vec_push(e->module->arena, &e->func->bindings, b);
+}
+
+// ---- parameters
+
+static void declare(Elab *e, JitFrame *frame, Symbol name, Val v) {
+    Slot *slot = arena_new(e->scratch, Slot, 1);
+    *slot = (Slot){.kind = SLOT_NAME, .val = v, .region = e->region, .name = name};
+    map_put(e->scratch, &frame->slots, map_key(name), map_key(slot));
+}
+
+static Val argument(Elab *e, const FrontParam *p, const PyParam *py) {
+    const IrBinding *given = frontend_spec_find(triton_of(e)->spec, p->name);
+    Dtype elem = given && given->is_type ? given->type : p->dtype;
+    if (given && !given->is_type) return binding_value(e, given, py->span);
+    if (elem == DTYPES && p->kind == FRONT_SCALAR) elem = DTYPE_I32;
+    if (elem == DTYPES) {
+        el_error(e, py->span, DIAG_SPECIALIZE, "the type of the pointer '%s' is not known",
+                 p->name);
+        el_help(e, "give it, as in --set %s=*fp32", p->name);
+        return EL_POISON;
+    }
+    if (dtype_is(elem, DTYPE_CLASS_PACKED))
+        return el_error(e, py->span, DIAG_PACKED, "'%s' is of %s, which is a storage type", p->name,
+                        dtype_name(elem));
+    const IrType *type =
+        p->kind == FRONT_POINTER ? ir_ptr(e->module, elem, 0, NULL) : ir_scalar(e->module, elem);
+    IrParam *param = ir_func_add_param(e->func, p->name, type);
+    param->span = py->span;
+    add_binding(e, p->name, (Val){.kind = VAL_TYPE, .type = elem});
+    return el_ir(param->value);
+}
+
+static void kernel_params(Elab *e, const PyFunc *func, JitFrame *frame) {
+    const FrontParam *p = triton_of(e)->kernel->params;
+    uint32_t count = 0;
+    for (const PyParam *py = func->params; py && p; py = py->next, p = p->next) {
+        if (p->kind != FRONT_CONST) {
+            if (++count == IR_MAX_ARGS + 1) {
+                el_error(e, py->span, DIAG_KERNEL, "a kernel has at most %d arguments",
+                         IR_MAX_ARGS);
+                return;
+            }
+            declare(e, frame, p->name, argument(e, p, py));
+            continue;
+        }
+        Val v = constexpr_value(e, py);
+        add_binding(e, p->name, v);
+        declare(e, frame, p->name, v);
+    }
+}
+
+static void check_bindings(Elab *e, const PyFunc *func) {
+    const FrontSpec *spec = triton_of(e)->spec;
+    for (size_t i = 0; i < spec->bindings.count; i++) {
+        const IrBinding *b = &spec->bindings.data[i];
+        bool known = frontend_is_option(b->name) || str_equal(str(b->name), STR(FRONT_GRID));
+        for (const PyParam *p = func->params; p && !known; p = p->next)
+            known = str_equal(str(p->name), str(b->name));
+        if (!known)
+            el_error(e, func->span, DIAG_SPECIALIZE, "kernel '%s' has no parameter '%s'",
+                     func->name, b->name);
+    }
+}
+
+// num_warps, num_stages and num_ctas of the configuration
+static int option_value(Elab *e, const IrOption *option) {
+    Interner *names = triton_of(e)->file->names;
+    const IrBinding *given =
+        frontend_spec_find(triton_of(e)->spec, intern(names, str(option->name)));
+    if (given) return ir_option_allows(option, given->value) ? (int)given->value : 0;
+    Val v;
+    Symbol name = intern(names, str(arena_printf(e->scratch, "num_%s", option->name)));
+    if (!tr_config_value(e, name, &v) || v.kind != VAL_INT) return 0;
+    int64_t value = (int64_t)v.integer;
+    return value && ir_option_allows(option, value) ? (int)value : 0;
+}
+
+// ---- the grid that the caller gives
+
+static IrValue *grid_extent(Elab *e, Val v, Span span) {
+    IrValue *x = tr_numbers(e, v, span);
+    if (!x) return NULL;
+    if (!x->type->rank && dtype_is(el_elem(x), DTYPE_CLASS_INT)) return el_convert(e, x, DTYPE_I64);
+    el_error(e, span, DIAG_GRID, "an extent of the grid must be a scalar integer, found %s",
+             tr_text(e, v));
+    return NULL;
+}
+
+static bool launchable(Elab *e, const IrBlock *block) {
+    IR_EACH_OP(op, block) {
+        if (ir_launchable(op)) continue;
+        el_error(e, op->span, DIAG_GRID, "the grid is computed by the launcher, which has no '%s'",
+                 ir_op_info(op->code)->text);
+        return false;
+    }
+    return true;
+}
+
+static Val grid_value(Elab *e, Symbol text, Span span) {
+    Val v = tr_text_value(e, text, span);
+    const Object *o = tr_object_of(v);
+    if (!o || o->kind != OBJECT_LAMBDA) return v;
+    // lambda META: (triton.cdiv(n, META["BLOCK"]),): its body sees the kernel's parameters.
+    const PyParam *meta = o->func->params;
+    JitFrame *frame = triton_of(e)->frame;
+    if (meta) {
+        Slot *slot = arena_new(e->scratch, Slot, 1);
+        *slot = (Slot){.kind = SLOT_NAME,
+                       .val = tr_object(e, (Object){.kind = OBJECT_META}),
+                       .region = e->region};
+        map_put(e->scratch, &frame->slots, map_key(meta->name), map_key(slot));
+    }
+    return tr_expr(e, o->func->body->list->a);
+}
+
+static void kernel_grid(Elab *e, JitFrame *frame) {
+    TritonElab *t = triton_of(e);
+    const IrBinding *given = frontend_spec_find(t->spec, intern(t->file->names, STR(FRONT_GRID)));
+    if (!given || !given->text) return;
+    Span span = e->func->span;
+    e->b = ir_builder_at_end(ir_func_add_section(e->func, IR_GRID, (Str){0}, span));
+    e->b.span = span;
+    t->frame = frame;
+    t->launch = true;
+    Val v = grid_value(e, given->text, span);
+    t->launch = false;
+    if (v.kind == VAL_POISON) return;
+    if (v.kind != VAL_TUPLE) v = el_tuple(e, 1, &v);
+    IrValue *extents[3];
+    if (v.tuple.count < 1 || v.tuple.count > 3) {
+        el_error(e, span, DIAG_GRID, "a grid has one to three extents, this one %u", v.tuple.count);
+        return;
+    }
+    for (uint32_t i = 0; i < v.tuple.count; i++)
+        if (!(extents[i] = grid_extent(e, v.tuple.items[i], span))) return;
+    ir_yield(&e->b, v.tuple.count, extents);
+    launchable(e, e->b.block);
+}
+
+// ---- entry
+
+IrFunc *tr_kernel(TritonFile *file, IrModule *module, const FrontKernel *kernel,
+                  const FrontSpec *spec, Diags *diags, TritonProgress *progress) {
+    static const FrontSpec nothing;
+    const TritonKernel *own = kernel->own;
+    const PyFunc *func = own->func;
+    if (file->broken) return NULL;
+    Arena *scratch = arena_create();
+    TritonElab t;
+    tr_begin(&t, file, module, diags, scratch);
+    Elab *e = &t.elab;
+    size_t funcs = module->funcs.count;
+    t.kernel = kernel;
+    t.spec = spec ? spec : &nothing;
+    t.progress = progress;
+    e->func = ir_func_create(module, kernel->name, true);
+    e->func->span = func->span;
+    // Triton's own defaults.
+    e->func->math = t.spec->math | IR_MATH_CONTRACT | IR_MATH_APPROX;
+    e->b = ir_builder_at_end(ir_block_create(e->func));
+    e->region = ++e->regions;
+    JitFrame frame = {.func = func, .module = file->main, .region = e->region};
+    t.module = file->main;
+    check_bindings(e, func);
+    kernel_params(e, func, &frame);
+    for (size_t i = 0; i < IR_OPTIONS; i++)
+        *ir_option_of(e->func, &ir_options[i]) = option_value(e, &ir_options[i]);
+    kernel_grid(e, &frame);
+    e->b = ir_builder_at_end(ir_func_add_section(e->func, IR_BODY, (Str){0}, func->body->span));
+    e->b.span = func->span;
+    t.emits = true;
+    t.frame = &frame;
+    frame.active =
+        (Slot){.kind = SLOT_ACTIVE, .val = el_bool(true), .tail = true, .region = e->region};
+    frame.result =
+        (Slot){.kind = SLOT_RESULT, .val = EL_NONE, .region = e->region, .name = "return"};
+    tr_declare_names(e, &frame, func->body);
+    tr_block(e, func->body);
+    e->b.span = func->span;
+    ir_return(&e->b, 0, NULL);
+    bool good = !e->errors;
+    IrFunc *made = e->func;
+    if (!good) module->funcs.count = funcs;
+    arena_destroy(scratch);
+    return good ? made : NULL;
+}

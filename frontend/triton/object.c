@@ -1,0 +1,145 @@
+// Objects, and the names and texts of types and values in Python's words.
+#include "frontend/triton/elaborate.h"
+
+Val tr_object(Elab *e, Object object) {
+    Object *o = arena_new(triton_of(e)->file->arena, Object, 1);
+    *o = object;
+    Val v = {.kind = VAL_FN};
+    v.fn.own = o;
+    v.fn.name = o->path.size ? intern(triton_of(e)->file->names, o->path) : "";
+    return v;
+}
+
+Val tr_none(void) {
+    static const Object none = {.kind = OBJECT_NONE};
+    Val v = {.kind = VAL_FN};
+    v.fn.own = &none;
+    v.fn.name = "None";
+    return v;
+}
+
+const Object *tr_object_of(Val v) { return v.kind == VAL_FN ? v.fn.own : NULL; }
+
+bool tr_is(Val v, ObjectKind kind) {
+    const Object *o = tr_object_of(v);
+    return o && o->kind == kind;
+}
+
+bool tr_is_none(Val v) { return tr_is(v, OBJECT_NONE); }
+
+// ---- names of types
+
+typedef struct TypeName {
+    const char *name;
+    Dtype type;
+} TypeName;
+
+// The first row of a type is the name in messages.
+static const TypeName type_names[] = {
+    {"int1", DTYPE_BOOL},
+    {"int8", DTYPE_I8},
+    {"int16", DTYPE_I16},
+    {"int32", DTYPE_I32},
+    {"int64", DTYPE_I64},
+    {"uint8", DTYPE_U8},
+    {"uint16", DTYPE_U16},
+    {"uint32", DTYPE_U32},
+    {"uint64", DTYPE_U64},
+    {"fp16", DTYPE_F16},
+    {"bf16", DTYPE_BF16},
+    {"fp32", DTYPE_F32},
+    {"fp64", DTYPE_F64},
+    {"fp8e4nv", DTYPE_F8E4M3},
+    {"fp8e5", DTYPE_F8E5M2},
+    {"fp8e4b8", DTYPE_F8E4M3FNUZ},
+    {"fp8e5b16", DTYPE_F8E5M2FNUZ},
+    {"float16", DTYPE_F16},
+    {"bfloat16", DTYPE_BF16},
+    {"float32", DTYPE_F32},
+    {"float64", DTYPE_F64},
+    {"float8e4nv", DTYPE_F8E4M3},
+    {"float8e5", DTYPE_F8E5M2},
+    {"float8e4b8", DTYPE_F8E4M3FNUZ},
+    {"float8e5b16", DTYPE_F8E5M2FNUZ},
+    // torch
+    {"half", DTYPE_F16},
+    {"float", DTYPE_F32},
+    {"double", DTYPE_F64},
+    {"bool", DTYPE_BOOL},
+    {"short", DTYPE_I16},
+    {"int", DTYPE_I32},
+    {"long", DTYPE_I64},
+    {"float8_e4m3fn", DTYPE_F8E4M3},
+    {"float8_e5m2", DTYPE_F8E5M2},
+    {"float8_e4m3fnuz", DTYPE_F8E4M3FNUZ},
+    {"float8_e5m2fnuz", DTYPE_F8E5M2FNUZ},
+    // signatures
+    {"i1", DTYPE_BOOL},
+    {"i8", DTYPE_I8},
+    {"i16", DTYPE_I16},
+    {"i32", DTYPE_I32},
+    {"i64", DTYPE_I64},
+    {"u8", DTYPE_U8},
+    {"u16", DTYPE_U16},
+    {"u32", DTYPE_U32},
+    {"u64", DTYPE_U64},
+    {"f16", DTYPE_F16},
+    {"f32", DTYPE_F32},
+    {"f64", DTYPE_F64},
+};
+
+const char *tr_type_name(Dtype t) {
+    for (size_t i = 0; i < sizeof type_names / sizeof *type_names; i++)
+        if (type_names[i].type == t) return type_names[i].name;
+    return dtype_name(t);
+}
+
+bool tr_type_named(Str name, Dtype *t) {
+    for (size_t i = 0; i < sizeof type_names / sizeof *type_names; i++) {
+        if (!str_equal(name, str(type_names[i].name))) continue;
+        *t = type_names[i].type;
+        return true;
+    }
+    return false;
+}
+
+// ---- texts
+
+static const char *tensor_text(Elab *e, const IrType *t) {
+    const char *name = tr_type_name(t->elem);
+    if (t->kind == IR_PTR) name = arena_printf(e->scratch, "pointer<%s>", name);
+    if (!t->rank) return name;
+    return arena_printf(e->scratch, "%s%s", name, el_shape_text(e, t->rank, t->shape));
+}
+
+static const char *object_text(Elab *e, const Object *o) {
+    switch (o->kind) {
+    case OBJECT_NONE: return "None";
+    case OBJECT_MODULE: return arena_printf(e->scratch, "the module '%.*s'", STR_ARG(o->path));
+    case OBJECT_TL:
+    case OBJECT_METHOD: return arena_printf(e->scratch, "the function 'tl.%s'", o->tl->name);
+    case OBJECT_JIT: return arena_printf(e->scratch, "the jit function '%s'", o->func->name);
+    case OBJECT_HOST: return arena_printf(e->scratch, "the Python function '%s'", o->func->name);
+    case OBJECT_LAMBDA: return "a lambda";
+    case OBJECT_BLOCK: return o->is_static ? "a tensor descriptor" : "a block pointer";
+    case OBJECT_FORM: return "a tuple";
+    case OBJECT_POINTER:
+        return arena_printf(e->scratch, "the type pointer<%s>", tr_type_name(o->type));
+    case OBJECT_CONSTEXPR: return "tl.constexpr";
+    case OBJECT_PYTHON:
+        return arena_printf(e->scratch, "the Python function '%.*s'", STR_ARG(o->path));
+    case OBJECT_LIMITS: return "the limits of a type";
+    case OBJECT_META: return "the parameters of the launch";
+    case OBJECT_RANGE: return "a range";
+    case OBJECT_UNKNOWN: return arena_printf(e->scratch, "'%.*s'", STR_ARG(o->path));
+    }
+    return "";
+}
+
+const char *tr_text(Elab *e, Val v) {
+    if (v.kind == VAL_IR) return tensor_text(e, v.ir->type);
+    if (v.kind == VAL_BOOL) return v.truth ? "True" : "False";
+    if (v.kind == VAL_TYPE) return arena_printf(e->scratch, "the type %s", tr_type_name(v.type));
+    if (v.kind == VAL_FN) return object_text(e, v.fn.own);
+    return el_val_text(e, v);
+}

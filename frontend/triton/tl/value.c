@@ -1,0 +1,287 @@
+// Functions of triton.language: values, casts, elementwise operations.
+#include <math.h>
+
+#include "frontend/triton/elaborate.h"
+
+// ---- programs, ranges of numbers, constants
+
+Val tl_program(Elab *e, const TlCall *c) {
+    int64_t axis;
+    if (!tr_call_int(e, c, 0, "the axis", 0, &axis)) return EL_POISON;
+    if (axis < 0 || axis > 2)
+        return el_error(e, c->at[0], DIAG_ARGUMENTS, "the axis of a grid is 0, 1 or 2, found %lld",
+                        (long long)axis);
+    IrValue *v =
+        c->tl->which == IR_PROGRAM ? ir_program(&e->b, (int)axis) : ir_programs(&e->b, (int)axis);
+    return el_ir(ir_cast(&e->b, v, DTYPE_I32, false));
+}
+
+Val tl_arange(Elab *e, const TlCall *c) {
+    int64_t start, end;
+    if (!tr_call_int(e, c, 0, "the start of tl.arange", 0, &start) ||
+        !tr_call_int(e, c, 1, "the end of tl.arange", 0, &end))
+        return EL_POISON;
+    int64_t count = end - start;
+    if (start < INT32_MIN || end > INT32_MAX || count < 1 || (count & (count - 1)) ||
+        count > IR_MAX_COUNT) {
+        el_error(e, c->span, DIAG_SHAPE,
+                 "tl.arange needs a number of elements that is a power of two, found %lld",
+                 (long long)count);
+        el_help(e, "take the next power of two, and mask what is beyond the end");
+        return EL_POISON;
+    }
+    IrValue *v = ir_iota(&e->b, (uint32_t)count);
+    if (!start) return el_ir(v);
+    Shape shape = el_shape_of(v->type);
+    IrValue *first = ir_const_int(&e->b, DTYPE_I32, start);
+    return el_ir(ir_binary(&e->b, IR_ADD, v, el_broadcast(e, first, shape.rank, shape.dims)));
+}
+
+static Val filled(Elab *e, const Shape *shape, Val value, Dtype type, Span span) {
+    IrValue *v = tr_cast(e, value, type, span);
+    if (!v) return EL_POISON;
+    if (v->type->rank)
+        return el_error(e, span, DIAG_SHAPE, "the value must be a scalar, found %s",
+                        tr_text(e, value));
+    return el_ir(el_broadcast(e, v, shape->rank, shape->dims));
+}
+
+Val tl_zeros(Elab *e, const TlCall *c) {
+    Shape shape;
+    Dtype type;
+    if (!tr_call_shape(e, c, 0, &shape) || !tr_call_type(e, c, 1, DTYPE_F32, &type))
+        return EL_POISON;
+    return filled(e, &shape, el_int(0), type, c->span);
+}
+
+Val tl_full(Elab *e, const TlCall *c) {
+    Shape shape;
+    IrValue *v = tr_tensor(e, c->arg[1], c->at[1]);
+    Dtype type;
+    if (!v || !tr_call_shape(e, c, 0, &shape) || !tr_call_type(e, c, 2, el_elem(v), &type))
+        return EL_POISON;
+    return filled(e, &shape, c->arg[1], type, c->at[1]);
+}
+
+Val tl_zeros_like(Elab *e, const TlCall *c) {
+    IrValue *v = tr_tensor(e, c->arg[0], c->at[0]);
+    if (!v) return EL_POISON;
+    Shape shape = el_shape_of(v->type);
+    return filled(e, &shape, el_int(0), el_elem(v), c->span);
+}
+
+Val tl_full_like(Elab *e, const TlCall *c) {
+    IrValue *v = tr_tensor(e, c->arg[0], c->at[0]);
+    if (!v) return EL_POISON;
+    Shape shape = el_shape_of(v->type);
+    return filled(e, &shape, c->arg[1], el_elem(v), c->span);
+}
+
+Val tl_to_tensor(Elab *e, const TlCall *c) { return el_ir(tr_tensor(e, c->arg[0], c->at[0])); }
+
+// ---- casts
+
+static Val cast_pointer(Elab *e, const TlCall *c, IrValue *v, Dtype elem) {
+    if (!el_is_ptr(v) && el_elem(v) != DTYPE_I64 && el_elem(v) != DTYPE_U64)
+        return el_error(e, c->at[0], DIAG_TYPE, "a pointer is made of a 64-bit integer, found %s",
+                        tr_text(e, c->arg[0]));
+    return el_ir(ir_bitcast(&e->b, v, ir_ptr(e->module, elem, v->type->rank, v->type->shape)));
+}
+
+Val tl_cast(Elab *e, const TlCall *c) {
+    bool bitcast;
+    Dtype to;
+    IrValue *v = tr_tensor(e, c->arg[0], c->at[0]);
+    if (!v || !tr_call_bool(e, c, 3, false, &bitcast)) return EL_POISON;
+    const Object *o = tr_object_of(c->arg[1]);
+    if (o && o->kind == OBJECT_POINTER) return cast_pointer(e, c, v, o->type);
+    if (!tr_call_type(e, c, 1, DTYPE_F32, &to)) return EL_POISON;
+    if (el_is_ptr(v)) {
+        if (to != DTYPE_I64 && to != DTYPE_U64)
+            return el_error(e, c->span, DIAG_TYPE, "a pointer becomes int64 or uint64, not %s",
+                            tr_type_name(to));
+        return el_ir(ir_bitcast(&e->b, v, ir_tile(e->module, to, v->type->rank, v->type->shape)));
+    }
+    if (bitcast && el_elem(v) != to) {
+        if (dtype_bits(el_elem(v)) != dtype_bits(to) || to == DTYPE_BOOL ||
+            el_elem(v) == DTYPE_BOOL)
+            return el_error(e, c->span, DIAG_TYPE, "the bits of %s are not those of %s",
+                            tr_text(e, c->arg[0]), tr_type_name(to));
+        return el_ir(ir_bitcast(&e->b, v, ir_tile(e->module, to, v->type->rank, v->type->shape)));
+    }
+    Str rounding = tr_call_text(c, 2);
+    if (rounding.size && !str_equal(rounding, STR("rtne")))
+        return el_error(e, c->at[2], DIAG_UNSUPPORTED, "fp_downcast_rounding='%.*s'",
+                        STR_ARG(rounding));
+    return el_ir(tr_cast(e, c->arg[0].kind == VAL_IR ? c->arg[0] : el_ir(v), to, c->span));
+}
+
+// ---- arithmetic
+
+static Val operate(Elab *e, const TlCall *c, PyOp op, Val a, Val b) {
+    return tr_binary(e, op, a, b, c->span, (Span[]){c->at[0], c->at[1]});
+}
+
+Val tl_operator(Elab *e, const TlCall *c) {
+    return operate(e, c, (PyOp)c->tl->which, c->arg[0], c->arg[1]);
+}
+
+Val tl_cdiv(Elab *e, const TlCall *c) {
+    Val x = c->arg[0], y = c->arg[1];
+    if (el_is_const(x) && el_is_const(y)) {
+        Val q = tr_fold(e, PY_FLOOR_DIV, tr_unary(e, PY_NEG, x, c->span), y, c->span);
+        return q.kind == VAL_POISON ? q : tr_unary(e, PY_NEG, q, c->span);
+    }
+    // (x + div - 1) // div
+    Val sum = operate(e, c, PY_SUB, operate(e, c, PY_ADD, x, y), el_int(1));
+    return operate(e, c, PY_FLOOR_DIV, sum, y);
+}
+
+Val tl_next_power(Elab *e, const TlCall *c) {
+    Wide n;
+    if (!tr_const_int(e, c->arg[0], "the argument of next_power_of_2", c->at[0], &n))
+        return EL_POISON;
+    Wide power = 1;
+    while (power < n && power < ((Wide)1 << 62)) power *= 2;
+    return el_int(n <= 0 ? 0 : power);
+}
+
+Val tl_log2_of(Elab *e, const TlCall *c) {
+    Wide n, log = 0;
+    if (!tr_const_int(e, c->arg[0], "the argument of _log2", c->at[0], &n)) return EL_POISON;
+    while (n > 1) {
+        n >>= 1;
+        log++;
+    }
+    return el_int(log);
+}
+
+Val tl_int_type(Elab *e, const TlCall *c) {
+    int64_t bits;
+    bool is_signed;
+    if (!tr_call_int(e, c, 0, "the width", 32, &bits) || !tr_call_bool(e, c, 1, true, &is_signed))
+        return EL_POISON;
+    Dtype type;
+    const char *name = arena_printf(e->scratch, "%sint%d", is_signed ? "" : "u", (int)bits);
+    if (bits == 1) name = "int1";
+    if (tr_type_named(str(name), &type)) return (Val){.kind = VAL_TYPE, .type = type};
+    return el_error(e, c->at[0], DIAG_TYPE, "there is no integer of %lld bits", (long long)bits);
+}
+
+// bf16 is computed as fp32.
+static Val widened(Elab *e, Val v, Span span) {
+    if (v.kind != VAL_IR || el_is_ptr(v.ir) || el_elem(v.ir) != DTYPE_BF16) return v;
+    return el_ir(tr_cast(e, v, DTYPE_F32, span));
+}
+
+static Val extreme(Elab *e, IrOpcode code, Val a, Val b, const TlCall *c) {
+    IrValue *both[2];
+    if (el_is_const(a) && el_is_const(b)) {
+        Val less = tr_fold(e, PY_LT, a, b, c->span);
+        return less.kind == VAL_POISON ? less : less.truth == (code == IR_MIN) ? a : b;
+    }
+    a = widened(e, a, c->span);
+    b = widened(e, b, c->span);
+    if (!tr_promote(e, a, b, false, c->span, (Span[]){c->at[0], c->at[1]}, both)) return EL_POISON;
+    if (el_elem(both[0]) == DTYPE_BOOL)
+        return el_ir(ir_binary(&e->b, code == IR_MIN ? IR_AND : IR_OR, both[0], both[1]));
+    return el_ir(ir_binary(&e->b, code, both[0], both[1]));
+}
+
+Val tl_minmax(Elab *e, const TlCall *c) {
+    return extreme(e, (IrOpcode)c->tl->which, c->arg[0], c->arg[1], c);
+}
+
+Val tl_clamp(Elab *e, const TlCall *c) {
+    Val v = extreme(e, IR_MAX, c->arg[0], c->arg[1], c);
+    return v.kind == VAL_POISON ? v : extreme(e, IR_MIN, v, c->arg[2], c);
+}
+
+Val tl_where(Elab *e, const TlCall *c) {
+    IrValue *cond = tr_truth(e, c->arg[0], c->at[0]), *three[3];
+    Val x = c->arg[1], y = c->arg[2];
+    if (!cond) return EL_POISON;
+    bool pointers = (x.kind == VAL_IR && el_is_ptr(x.ir)) || (y.kind == VAL_IR && el_is_ptr(y.ir));
+    three[0] = cond;
+    if (pointers) {
+        three[1] = tr_tensor(e, x, c->at[1]);
+        three[2] = tr_tensor(e, y, c->at[2]);
+        if (!three[1] || !three[2]) return EL_POISON;
+        if (!el_is_ptr(three[1]) || !el_is_ptr(three[2]) || el_elem(three[1]) != el_elem(three[2]))
+            return el_error(e, c->span, DIAG_TYPE, "tl.where does not take %s and %s",
+                            tr_text(e, x), tr_text(e, y));
+    } else if (!tr_promote(e, x, y, false, c->span, (Span[]){c->at[1], c->at[2]}, &three[1])) {
+        return EL_POISON;
+    }
+    if (!tr_same_shape(e, c->span, 3, three)) return EL_POISON;
+    return el_ir(ir_ternary(&e->b, IR_SELECT, three[0], three[1], three[2]));
+}
+
+Val tl_logical(Elab *e, const TlCall *c) {
+    IrValue *both[2] = {tr_truth(e, c->arg[0], c->at[0]), tr_truth(e, c->arg[1], c->at[1])};
+    if (!both[0] || !both[1] || !tr_same_shape(e, c->span, 2, both)) return EL_POISON;
+    return el_ir(ir_binary(&e->b, (IrOpcode)c->tl->which, both[0], both[1]));
+}
+
+Val tl_fma(Elab *e, const TlCall *c) {
+    IrValue *ab[2], *bc[2], *ac[2];
+    const Span *at = c->at;
+    if (!tr_promote(e, c->arg[0], c->arg[1], false, c->span, (Span[]){at[0], at[1]}, ab) ||
+        !tr_promote(e, el_ir(ab[1]), c->arg[2], false, c->span, (Span[]){at[1], at[2]}, bc) ||
+        !tr_promote(e, el_ir(ab[0]), el_ir(bc[1]), false, c->span, (Span[]){at[0], at[2]}, ac))
+        return EL_POISON;
+    IrValue *three[3] = {ac[0], tr_cast(e, el_ir(bc[0]), el_elem(ac[0]), at[1]), ac[1]};
+    if (!three[1] || !tr_same_shape(e, c->span, 3, three)) return EL_POISON;
+    if (!dtype_is(el_elem(three[0]), DTYPE_CLASS_FLOAT)) {
+        IrValue *product = ir_binary(&e->b, IR_MUL, three[0], three[1]);
+        return el_ir(ir_binary(&e->b, IR_ADD, product, three[2]));
+    }
+    return el_ir(ir_ternary(&e->b, IR_FMA, three[0], three[1], three[2]));
+}
+
+// ---- functions of one number
+
+Val tl_math(Elab *e, const TlCall *c) {
+    IrOpcode code = (IrOpcode)c->tl->which;
+    IrValue *v = tr_numbers(e, c->arg[0], c->at[0]);
+    if (!v) return EL_POISON;
+    Dtype elem = el_elem(v);
+    if (code == IR_ABS && (elem == DTYPE_BOOL || dtype_is(elem, DTYPE_CLASS_UINT))) return el_ir(v);
+    if (dtype_is(elem, ir_op_info(code)->classes)) return el_ir(ir_unary(&e->b, code, v));
+    el_error(e, c->at[0], DIAG_TYPE, "tl.%s does not take %s", c->tl->name, tr_text(e, c->arg[0]));
+    el_help(e, "convert it: x.to(tl.float32)");
+    return EL_POISON;
+}
+
+Val tl_math2(Elab *e, const TlCall *c) {
+    IrOpcode code = (IrOpcode)c->tl->which;
+    IrValue *both[2];
+    if (!tr_promote(e, c->arg[0], c->arg[1], false, c->span, (Span[]){c->at[0], c->at[1]}, both))
+        return EL_POISON;
+    if (dtype_is(el_elem(both[0]), ir_op_info(code)->classes))
+        return el_ir(ir_binary(&e->b, code, both[0], both[1]));
+    return el_error(e, c->span, DIAG_TYPE, "tl.%s does not take %s", c->tl->name,
+                    tr_text(e, el_ir(both[0])));
+}
+
+Val tl_float_kind(Elab *e, const TlCall *c) {
+    IrValue *v = tr_numbers(e, c->arg[0], c->at[0]);
+    if (!v) return EL_POISON;
+    if (!dtype_is(el_elem(v), DTYPE_CLASS_ANYFLOAT))
+        return el_error(e, c->at[0], DIAG_TYPE, "tl.%s does not take %s", c->tl->name,
+                        tr_text(e, c->arg[0]));
+    if (c->tl->which == 0) return el_ir(ir_binary(&e->b, IR_NE, v, v));
+    IrValue *size = ir_unary(&e->b, IR_ABS, v);
+    IrValue *inf =
+        ir_const_bits(&e->b, v->type, dtype_from_double(el_elem(v), (double)INFINITY, false));
+    return el_ir(ir_binary(&e->b, c->tl->which == 1 ? IR_EQ : IR_LT, size, inf));
+}
+
+Val tl_trunc(Elab *e, const TlCall *c) {
+    IrValue *v = tr_numbers(e, c->arg[0], c->at[0]);
+    if (!v) return EL_POISON;
+    if (!dtype_is(el_elem(v), DTYPE_CLASS_FLOAT))
+        return el_error(e, c->at[0], DIAG_TYPE, "tl.trunc does not take %s", tr_text(e, c->arg[0]));
+    IrValue *whole = ir_unary(&e->b, IR_FLOOR, ir_unary(&e->b, IR_ABS, v));
+    return el_ir(ir_binary(&e->b, IR_COPYSIGN, whole, v));
+}
