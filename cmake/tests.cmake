@@ -4,13 +4,14 @@
 #   tests/examples/*.c         one program of all, label quick;
 #   tests/mutate/*.c           one program with the examples' launches, label quick;
 #                              with --long, all extents, label long
-#   tests/filetest/*.c         the filetest runner, run once per folder of tests/files
+#   tests/filetest/*.c         the filetest runner, run for each folder of tests/files
 #   tests/support/*.c, tests/gen/gen_*.c   a library linked to all of them
 #
 # Labels: `quick` or `long`; and `commit` in the build in which scripts/test.sh runs the test. Tests
 # of code that manages memory itself run in the build with sanitizers. Sweeps over numbers and
 # devices run in the release build, which is three to six times as fast. The target `commit_tests`
-# builds the files that tests with the label `commit` need.
+# builds the files that tests with the label `commit` need. Long tests also have `turn0`, `turn1` or
+# `turn2` (turns.cmake).
 set(release_tests
     abi/symbols aot/ base/test_dtype bundle check/ codegen/ compile/test_foreign
     compile/test_long_code compile/test_memory_left compile/test_no_memory compile/test_overlap
@@ -352,15 +353,11 @@ if(TARGET tilec_llvm AND TARGET test_examples)
     endif()
     foreach(target IN LISTS tilec_targets)
         set(label long)
-        set(one_in 8)
-        if(target STREQUAL "x86-64-v3")
-            set(one_in 3)
-        endif()
         if(target STREQUAL "native")
             set(label quick)
         else()
             tilec_target_test(examples/slice-${target} ${target} quick
-                              test_examples --device cpu --one-in ${one_in})
+                              test_examples --device cpu --one-in 8)
         endif()
         tilec_target_test(examples/cpu-${target} ${target} ${label} test_examples --device cpu)
         tilec_target_test(examples_long/cpu-${target} ${target} long
@@ -371,10 +368,8 @@ if(TARGET tilec_llvm AND TARGET test_examples)
     endforeach()
     foreach(arch sm_75 sm_80 sm_89 sm_90 sm_90a gfx90a gfx942 gfx950 gfx1030 gfx1100 gfx1201)
         set(one_in 12)
-        if(arch STREQUAL "sm_80")
-            set(one_in 2)
-        elseif(arch MATCHES "^(sm_90a|gfx942|gfx1100)$")
-            set(one_in 4)
+        if(arch MATCHES "^(sm_80|sm_90a|gfx942|gfx1100)$")
+            set(one_in 8)
         endif()
         tilec_target_test(examples/slice-${arch} native quick
                           test_examples --device sim:${arch} --one-in ${one_in})
@@ -403,7 +398,7 @@ if(TARGET tilec_llvm AND TARGET test_examples)
         foreach(kernel matmul matmul_i8 linear_relu attention)
             tilec_target_test(examples/sim-${arch}-options-${kernel} native quick
                               test_examples --device sim:${arch} --option direct=1
-                              --option chiplets=8 --one-in 4 ${kernel})
+                              --option chiplets=8 --one-in 8 ${kernel})
         endforeach()
     endforeach()
     # These tests write to the same folders, so they must not run at the same time.
@@ -423,14 +418,31 @@ if(filetest_sources)
         file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true RELATIVE
              "${PROJECT_SOURCE_DIR}/tests/files" "${PROJECT_SOURCE_DIR}/tests/files/*")
         foreach(folder IN LISTS folders)
-            if(IS_DIRECTORY "${PROJECT_SOURCE_DIR}/tests/files/${folder}")
-                add_test(NAME "files/${folder}"
-                    COMMAND filetest --tool ${tilec_command} "tests/files/${folder}"
+            if(NOT IS_DIRECTORY "${PROJECT_SOURCE_DIR}/tests/files/${folder}")
+                continue()
+            endif()
+            # Large folders are three tests, which have turns.
+            set(parts 1)
+            if(folder MATCHES "^(explain|passes|run)$")
+                set(parts 1 2 3)
+            endif()
+            list(LENGTH parts count)
+            foreach(part IN LISTS parts)
+                set(name "files/${folder}")
+                set(labels quick)
+                if(count GREATER 1)
+                    string(APPEND name "-${part}")
+                    math(EXPR turn "${part} - 1")
+                    list(APPEND labels turn${turn})
+                endif()
+                add_test(NAME "${name}"
+                    COMMAND filetest --tool ${tilec_command} --part ${part}/${count}
+                            "tests/files/${folder}"
                     WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-                set_tests_properties("files/${folder}" PROPERTIES LABELS quick TIMEOUT 600
+                set_tests_properties("${name}" PROPERTIES LABELS "${labels}" TIMEOUT 600
                     ENVIRONMENT
                     "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache;${no_gpus}")
-            endif()
+            endforeach()
         endforeach()
     endif()
 endif()
@@ -597,10 +609,12 @@ foreach(source IN LISTS fuzz_sources)
     endif()
 endforeach()
 
-# --help of the scripts, and the output of an interrupted test command.
-add_test(NAME scripts/scripts COMMAND bash tests/scripts/scripts.sh
-         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-set_tests_properties(scripts/scripts PROPERTIES LABELS quick TIMEOUT 60)
+# --help of the scripts, the output of an interrupted test command, and which tests it chooses.
+foreach(script scripts turns)
+    add_test(NAME scripts/${script} COMMAND bash tests/scripts/${script}.sh
+             WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    set_tests_properties(scripts/${script} PROPERTIES LABELS quick TIMEOUT 60)
+endforeach()
 
 # The bundle for machines with GPUs: it builds the preset release, and has a separate label, too.
 add_test(NAME bundle COMMAND bash tests/bundle/bundle.sh WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
@@ -648,16 +662,7 @@ if(HIP_INCLUDE)
 endif()
 
 # --- labels and variables of all tests, when all are known
-# Processor seconds of the longest tests, which start first: of the slice where they are longest.
-set(longest
-    "bundle 31" "compile/test_long_code 29" "matrix/test_matrix 28" "files/run 20"
-    "examples/slice-gfx1100 10" "compile/test_no_memory 18" "check/selftest 16" "aot/aot 16"
-    "gen/test_random 16" "compile/test_build_calls 14" "passes/test_gpu_dot 12" "files/explain 12"
-    "mutate/mutants_gfx942 11" "examples/slice-gfx950 11" "codegen/test_library 11"
-    "compile/test_build 10" "tools/test_build_command 10" "matrix/test_views 10"
-    "tools/test_measure 12" "install/size 10" "examples/ptxas 10" "examples/amdgpu 10"
-    "codegen/test_cpu_memory 9" "examples/slice-gfx942 9" "docs/tutorial 9" "matrix/test_chains 8"
-    "check/warnings 8" "docs/console 8" "tools/test_bad_input 7" "memory/test_no_memory 7")
+include(cmake/turns.cmake)
 get_property(all_tests DIRECTORY PROPERTY TESTS)
 foreach(test IN LISTS all_tests)
     get_test_property("${test}" LABELS labels)
@@ -674,12 +679,4 @@ foreach(test IN LISTS all_tests)
     endif()
     set_tests_properties("${test}" PROPERTIES
         ENVIRONMENT "${environment};ASAN_OPTIONS=intercept_tls_get_addr=0")
-endforeach()
-foreach(row IN LISTS longest)
-    separate_arguments(row)
-    list(GET row 0 test)
-    list(GET row 1 seconds)
-    if(TEST "${test}")
-        set_tests_properties("${test}" PROPERTIES COST ${seconds})
-    endif()
 endforeach()

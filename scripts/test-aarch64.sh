@@ -25,7 +25,7 @@ tools/test_places       | starts copies of the command, which need the emulator
 tools/test_explain      | code generation
 tools/test_measure      | code generation
 tools/test_options      | code generation
-files/explain           | code generation
+files/explain-.*        | code generation
 files/tools             | code generation
 examples/ptxas          | code generation
 examples/amdgpu.*       | code generation

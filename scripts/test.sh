@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # The test command: sets up, builds two presets, and runs each test in the preset that suits it.
-#   scripts/test.sh                          all that a commit must pass
-#   scripts/test.sh [--slice N] [REGEX]      the tests whose names match, e.g. '^matrix/'
+#   scripts/test.sh                          what a commit must pass
+#   scripts/test.sh [--slice N] [REGEX]      the tests whose names match, e.g. '^matrix/', or '.'
 # `debug` has sanitizers, for code that manages memory itself; `release` is fast, for sweeps over
 # numbers and devices. A large sweep runs one slice only. The number of the slice is the number of
 # commits, so that consecutive commits run different slices; it is 0 if the history is missing.
+# Without REGEX most of the long tests run in one of three consecutive slices only.
 # For each test that fails, a line says how to repeat it alone, also when the run is interrupted.
 # Results and seconds of all tests are in build/tests.json. The status is 0 when everything passed,
 # 130 when it was interrupted.
@@ -17,7 +18,7 @@ if [ "$(git rev-parse --is-shallow-repository 2>/dev/null)" = false ] &&
     [ "$(git rev-parse --show-toplevel)" = "$PWD" ]; then
     slice=$(git rev-list --count HEAD 2>/dev/null || echo 0)
 fi
-match=.
+match=
 while [ $# -gt 0 ]; do
     case $1 in
     --slice)
@@ -29,7 +30,7 @@ while [ $# -gt 0 ]; do
         exit 2
         ;;
     *)
-        if [ "$match" != . ]; then
+        if [ -n "$match" ]; then
             echo "test: error: two patterns; write one, such as '^(base|ir)/'" >&2
             exit 2
         fi
@@ -50,14 +51,15 @@ scripts/build.sh release commit_tests
 # One run over both builds, with those tests of each that have the label. ctest treats tests of the
 # same name as one test, so the other tests must be left out.
 mkdir -p build/commit
-for preset in debug release; do
-    awk '{ test = $1; sub(/^[a-z_]+\(/, "", test) }
-         FNR == NR { if (/^set_tests_properties/ && /LABELS "[^"]*commit/) ours[test] = 1; next }
-         test in ours' build/$preset/CTestTestfile.cmake build/$preset/CTestTestfile.cmake
-done >build/commit/CTestTestfile.cmake
+echo "test: slice $slice"
+scripts/lib/test-choice.sh "$slice" "$([ -z "$match" ] && echo turns || echo all)" \
+    build/commit/CTestTestfile.cmake build/{debug,release}/CTestTestfile.cmake
 rm -f build/commit/results.xml build/commit/output build/tests.json
 export TILEC_TEST_SLICE=$slice
-echo "test: slice $slice"
+# Filetests that the last commit or the working tree changed run in each slice.
+TILEC_TEST_CHANGED=$({ git diff --name-only HEAD~1 -- tests/files
+    git ls-files --others --exclude-standard -- tests/files; } 2>/dev/null || true)
+export TILEC_TEST_CHANGED
 status=0
 # ctest and its tests receive Ctrl-C as well; the rest of the script waits until they have ended.
 interrupted() {
@@ -67,7 +69,7 @@ interrupted() {
 }
 trap interrupted INT HUP
 set -o pipefail
-ctest --test-dir build/commit -R "$match" --no-tests=error --output-on-failure -j "$(nproc)" \
+ctest --test-dir build/commit -R "${match:-.}" --no-tests=error --output-on-failure -j "$(nproc)" \
     --test-output-size-passed 1000000 --output-junit results.xml 2>&1 |
     tee -i build/commit/output || status=$?
 set +o pipefail

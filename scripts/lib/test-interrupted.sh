@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Prints the summary of scripts/test.sh when it is interrupted, from ctest's output up to then:
-#   test-interrupted.sh OUTPUT SLICE REGEX
+#   test-interrupted.sh OUTPUT SLICE [REGEX]
 # It has the number of tests that ended, a line for each that failed, and how to continue.
 set -eu
-output=$1 slice=$2 match=$3
+output=$1 slice=$2 match=${3:-}
 [ -e "$output" ] || output=/dev/null
 awk -v slice="$slice" -v regex="$match" '
     /^ *[0-9]+\/[0-9]+ Test +#[0-9]+: / {
@@ -26,5 +26,5 @@ awk -v slice="$slice" -v regex="$match" '
             printf "  scripts/test.sh --slice %s \047^%s$\047\n", slice, failed[i]
         print "\nTo run all of them again:"
         printf "  scripts/test.sh --slice %s%s\n", slice,
-               regex == "." ? "" : " \047" regex "\047"
+               regex == "" ? "" : " \047" regex "\047"
     }' "$output"

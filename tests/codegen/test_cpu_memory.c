@@ -21,9 +21,9 @@ typedef struct Memory {
     bool seen[IR_OPCODES];
 } Memory;
 
-// A sixth of the combinations in each slice.
+// A third of the combinations in each slice.
 static bool is_due(uint32_t target, uint32_t length, Dtype elem) {
-    return slice_has(target + length + elem, 6);
+    return slice_has(target + length + elem, 3);
 }
 
 static int set_up(void **state) {

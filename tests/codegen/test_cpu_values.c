@@ -20,9 +20,9 @@ typedef struct Values {
     bool seen[IR_OPCODES];
 } Values;
 
-// A sixth of the combinations in each slice.
+// A third of the combinations in each slice.
 static bool is_due(uint32_t target, uint32_t length, Dtype elem) {
-    return slice_has(target + length + elem, 6);
+    return slice_has(target + length + elem, 3);
 }
 
 static int set_up(void **state) {

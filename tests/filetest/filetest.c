@@ -2,7 +2,12 @@
 // compares what comes out with what the files say. docs/testing.md has the format; script.h in
 // short.
 //
-//     filetest --tool build/debug/tilec [--bless] [--jobs N] [--timeout S] FOLDER|FILE…
+//     filetest --tool build/debug/tilec [--bless] [--jobs N] [--timeout S] [--part N/M]
+//              FOLDER|FILE…
+//
+// --part 2/3 takes the second third of the files, by the hashes of their paths, so that a new file
+// moves no other one to another part. Every part also has the files that TILEC_TEST_CHANGED names,
+// a path in each line.
 //
 // Exit status: 0 all passed, 1 some failed or there was none, 2 wrong usage.
 #define _DEFAULT_SOURCE
@@ -28,7 +33,8 @@ typedef struct Options {
     CaseOptions run;
     const char *tool;
     unsigned jobs;
-    Paths paths;  // as given
+    unsigned part, parts;  // 0 to parts - 1
+    Paths paths;           // as given
 } Options;
 
 static int by_text(const void *a, const void *b) {
@@ -136,7 +142,8 @@ static size_t run_all(const Options *o, const Paths *files) {
 static void usage(const char *complaint) {
     fprintf(stderr,
             "filetest: %s\n"
-            "usage: filetest --tool PATH/tilec [--bless] [--jobs N] [--timeout S] FOLDER|FILE...\n",
+            "usage: filetest --tool PATH/tilec [--bless] [--jobs N] [--timeout S] [--part N/M] "
+            "FOLDER|FILE...\n",
             complaint);
 }
 
@@ -147,6 +154,12 @@ static bool number_option(const char *text, unsigned most, unsigned *value) {
         return false;
     *value = (unsigned)wide;
     return true;
+}
+
+static bool part_option(const char *text, Options *o) {
+    char more;
+    return text && sscanf(text, "%u/%u%c", &o->part, &o->parts, &more) == 2 && o->part-- > 0 &&
+           o->part < o->parts;
 }
 
 // NULL, or what is wrong.
@@ -161,6 +174,8 @@ static const char *parse(Arena *arena, char **argv, Options *o) {
             if (!number_option(*++a, JOBS_MAX, &o->jobs)) return "--jobs wants a number, 1 to 64";
         } else if (strcmp(*a, "--timeout") == 0) {
             if (!number_option(*++a, 86400, &o->run.seconds)) return "--timeout wants seconds";
+        } else if (strcmp(*a, "--part") == 0) {
+            if (!part_option(*++a, o)) return "--part wants a part such as 2/3";
         } else if ((*a)[0] == '-') {
             return "unknown option";
         } else {
@@ -198,6 +213,23 @@ static void remove_scratch(Arena *arena, const char *path) {
     rmdir(path);
 }
 
+static bool is_changed(Str path) {
+    const char *text = os_env("TILEC_TEST_CHANGED");
+    for (Str rest = str(text ? text : ""); rest.size;)
+        if (str_equal(str_cut(rest, '\n', &rest), path)) return true;
+    return false;
+}
+
+static void keep_part(const Options *o, Paths *files) {
+    size_t kept = 0;
+    for (size_t i = 0; i < files->count; i++) {
+        Str path = str(files->data[i]);
+        if (str_hash(path) % o->parts == o->part || is_changed(path))
+            files->data[kept++] = files->data[i];
+    }
+    files->count = kept;
+}
+
 static int run_options(Arena *arena, Options *o) {
     Paths files = {0};
     for (size_t i = 0; i < o->paths.count; i++) {
@@ -210,6 +242,7 @@ static int run_options(Arena *arena, Options *o) {
         printf("no .tile or .tir file there: nothing was tested\n0 passed, 0 failed\n");
         return 1;
     }
+    keep_part(o, &files);
     qsort(files.data, files.count, sizeof *files.data, by_text);
     if (o->jobs > files.count) o->jobs = (unsigned)files.count;
     size_t failed = run_all(o, &files);
@@ -220,7 +253,7 @@ static int run_options(Arena *arena, Options *o) {
 int main(int argc, char **argv) {
     (void)argc;
     Arena *arena = arena_create();
-    Options o = {.run = {.seconds = 60}, .jobs = 2};
+    Options o = {.run = {.seconds = 60}, .jobs = 2, .parts = 1};
     const char *complaint = parse(arena, argv, &o);
     if (!complaint && !(o.run.tool_folder = find_tool(arena, o.tool)))
         complaint = "--tool names no program called tilec";

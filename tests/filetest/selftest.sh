@@ -314,6 +314,22 @@ echo '// RUN: tilec say b' >"$work/t/deep/bad.tile"
 expect 1 '7 passed, 1 failed'
 expect 1 'deep/bad.tile' --jobs 5
 
+# --- parts: each file is in one of them, and what changed is in all ---
+rm "$work/t/deep/bad.tile"
+in_parts() { # in_parts NUMBER: the files that three parts run together
+    local sum=0 part
+    cases=$((cases + 1))
+    for part in 1 2 3; do
+        output=$("$runner" --tool "$work/bin/tilec" --part $part/3 "$work/t" 2>&1) ||
+            complain "case $cases: part $part fails: $output"
+        sum=$((sum + ${output%% *}))
+    done
+    [ $sum -eq "$1" ] || complain "case $cases: parts run $sum files, expected $1"
+}
+in_parts 7
+TILEC_TEST_CHANGED=$(printf '%s\n' other "$work/t/a.tile" "$work/t/deep/3.tir") in_parts 11
+expect 2 '--part wants a part' --part 4/3
+
 if [ $failures -gt 0 ]; then
     echo "filetest selftest: $failures failures in $cases cases"
     exit 1

@@ -237,7 +237,7 @@ const Device matrix_devices[] = {
     {.name = "sim amd", .run = run_simulated, .compiled = true, .ties_away = true, .kinds = true},
 };
 const uint32_t matrix_device_count = sizeof matrix_devices / sizeof *matrix_devices;
-enum { COMPILED_DEVICES = 7, OTHER_LEVELS = 4, KIND_SLICES = 3 };
+enum { COMPILED_DEVICES = 7, OTHER_LEVELS = 4, KIND_SLICES = 3, FIRST_SLICES = 3 };
 
 const char *matrix_not_compiled(const Device *d) {
     if (!jitted_possible()) return "libtilec_llvm was not built";
@@ -268,9 +268,12 @@ bool matrix_is_compiled(const Matrix *m, const Device *d, const char *name, Prog
     if (d->kinds && !p->first_of_kind) return false;
     uint64_t hash = hash_of(name) * 31 + hash_of(p->text);
     uint64_t number = (uint64_t)(d - matrix_devices) % COMPILED_DEVICES;
-    bool own = slice_has(hash - number, COMPILED_DEVICES) || is_set("TILEC_TEST_DEVICE", d->name);
+    bool named = is_set("TILEC_TEST_DEVICE", d->name);
+    bool own = named || slice_has(hash - number, COMPILED_DEVICES);
     if (p->first_of_kind && takes_kind(d, hash)) return true;
-    bool sliced = own && (m->first || slice_has(hash / COMPILED_DEVICES, m->compiled_slice));
+    uint64_t slices = m->compiled_slice;
+    if (m->first) slices = named || m->whole ? 1 : FIRST_SLICES;
+    bool sliced = own && slice_has(hash / COMPILED_DEVICES, slices);
     bool all = is_set("TILEC_TEST_TARGETS", "all");
     p->quick = all && !sliced;
     if (p->quick)
@@ -282,7 +285,7 @@ bool matrix_is_compiled(const Matrix *m, const Device *d, const char *name, Prog
 
 // One cell in SLICE runs, of those one in COMPILED_SLICE as compiled code of one of
 // COMPILED_DEVICES. No two have a common factor, so that in the end each cell meets each device.
-enum { SHOWN_FAILURES = 40, SLICE = 37, COMPILED_SLICE = 31 };
+enum { SHOWN_FAILURES = 40, SLICE = 97, COMPILED_SLICE = 31 };
 
 Matrix *matrix_create(bool whole) {
     Arena *messages = arena_create();

@@ -217,7 +217,7 @@ static uint32_t compare(const Group *g, const Run *plain, const Run *run, const 
 
 // ---- devices ------------------------------------------------------------------------------------
 
-enum { CPUS = 5, DEVICES = CPUS + LOWERED_GPUS, PARTS = 32 };
+enum { CPUS = 5, DEVICES = CPUS + LOWERED_GPUS, PARTS = 31 };
 static const char *const cpus[CPUS] = {"x86-64-v2", "x86-64-v3", "x86-64-v4", "native", "aarch64"};
 
 // A loop over scalars is one warp's, a tile two's to eight's.

@@ -38,7 +38,7 @@ what it said
  4/250 Test  #78: examples/ptxas ...................***Skipped   0.10 sec
  5/250 Test   #9: base/test_ar .....................***Timeout  60.00 sec
 SAID
-"$root/scripts/lib/test-interrupted.sh" "$scratch/output" 527 . >"$scratch/said"
+"$root/scripts/lib/test-interrupted.sh" "$scratch/output" 527 >"$scratch/said"
 diff - "$scratch/said" <<'EXPECTED' || problem "an interrupted run says something else"
 
 test: interrupted after 5 of 250 tests, 3 of which failed
