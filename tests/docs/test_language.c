@@ -157,7 +157,7 @@ static void run_block(Page *page, const Block *block, const char *folder, const 
         problem(page, block->line, "an unknown kind of example: ", block->tag);
         return;
     }
-    Script script = script_read(page->arena, strbuf_str(&text));
+    Script script = script_read(page->arena, strbuf_str(&text), STR("//"));
     bool wants_errors = str_equal(block->tag, STR("tile error"));
     size_t errors = 0;
     for (size_t i = 0; i < script.expectations.count; i++)
@@ -313,7 +313,7 @@ static bool bless_one(Page *page, const Block *block, const char *folder, Str *o
         return false;
     }
     if (!os_read_file(page->arena, path, SIZE_LIMIT, &blessed, &error)) return false;
-    Script script = script_read(page->arena, blessed);
+    Script script = script_read(page->arena, blessed, STR("//"));
     *output = script.runs.data[0].expected;
     return true;
 }

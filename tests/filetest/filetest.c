@@ -42,7 +42,8 @@ static int by_text(const void *a, const void *b) {
 }
 
 static bool is_test(const char *name) {
-    return str_ends(str(name), STR(".tile")) || str_ends(str(name), STR(".tir"));
+    return str_ends(str(name), STR(".tile")) || str_ends(str(name), STR(".tir")) ||
+           str_ends(str(name), STR(".py"));
 }
 
 // Adds the tests below a folder, or the file itself. False when there is no such thing.
@@ -239,7 +240,7 @@ static int run_options(Arena *arena, Options *o) {
         }
     }
     if (files.count == 0) {
-        printf("no .tile or .tir file there: nothing was tested\n0 passed, 0 failed\n");
+        printf("no .tile, .tir or .py file there: nothing was tested\n0 passed, 0 failed\n");
         return 1;
     }
     keep_part(o, &files);

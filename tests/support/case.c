@@ -20,6 +20,11 @@ typedef struct Case {
     StrBuf *report;
 } Case;
 
+// How a comment begins in a file of this name.
+static Str comment_of(const char *name) {
+    return str_ends(str(name), STR(".py")) ? STR("#") : STR("//");
+}
+
 // `text` with every `from` replaced.
 static Str replace(Arena *arena, Str text, Str from, Str to) {
     StrBuf out = strbuf(arena);
@@ -140,17 +145,17 @@ static bool check_all(Case *c, Script *script) {
     return ok;
 }
 
-static void write_block(StrBuf *out, Str output, int status) {
-    strbuf_printf(out, "// OUT:\n");
+static void write_block(StrBuf *out, Str comment, Str output, int status) {
+    strbuf_printf(out, "%.*s OUT:\n", STR_ARG(comment));
     while (output.size > 0) {
         Str rest;
         Str line = str_cut(output, '\n', &rest);
-        strbuf_printf(out, line.size > 0 ? "//| " : "//|");
+        strbuf_printf(out, line.size > 0 ? "%.*s| " : "%.*s|", STR_ARG(comment));
         strbuf_add(out, line);
         strbuf_char(out, '\n');
         output = rest;
     }
-    if (status != 0) strbuf_printf(out, "// EXIT: %d\n", status);
+    if (status != 0) strbuf_printf(out, "%.*s EXIT: %d\n", STR_ARG(comment), status);
 }
 
 // The file's text with every block rewritten by what its command wrote now, or its passes made.
@@ -166,7 +171,7 @@ static bool blessed(Case *c, const Script *script, StrBuf *out) {
         if (!ok) return false;
         strbuf_add(out, (Str){text.text + at, run->block_begin - at});
         if (out->size > 0 && out->text[out->size - 1] != '\n') strbuf_char(out, '\n');
-        write_block(out, whole_lines(c->arena, result.output), result.status);
+        write_block(out, comment_of(c->name), whole_lines(c->arena, result.output), result.status);
         at = run->block_end;
     }
     strbuf_add(out, (Str){text.text + at, text.size - at});
@@ -187,7 +192,7 @@ static bool bless(Case *c, const char *path, Script *script) {
             return false;
         }
         c->text = now;
-        *script = script_read(c->arena, now);
+        *script = script_read(c->arena, now, comment_of(c->name));
     }
     return true;  // what still differs, the comparison that follows shows
 }
@@ -204,7 +209,7 @@ bool case_run(Arena *arena, const CaseOptions *options, const char *path, StrBuf
         strbuf_printf(report, "  cannot read: %s\n", error.text);
         return false;
     }
-    Script script = script_read(arena, c.text);
+    Script script = script_read(arena, c.text, comment_of(c.name));
     bool ok = script.problems.count == 0;
     for (size_t i = 0; i < script.problems.count; i++)
         strbuf_printf(report, "  line %u: %s\n", script.problems.data[i].line,

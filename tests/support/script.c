@@ -6,6 +6,7 @@ typedef struct Reader {
     Arena *arena;
     Script script;
     Str text;
+    Str comment;  // "//", or "#" in Python
     size_t at;
     uint32_t line;
     size_t pending;  // the first expectation that waits for the next line of code
@@ -28,11 +29,19 @@ static bool next_line(Reader *r, Str *line) {
     return true;
 }
 
-static bool directive(Str line, Str name, Str *argument) {
+// "// RUN: …" for the name "RUN:"
+static bool directive(const Reader *r, Str line, Str name, Str *argument) {
     Str trimmed = str_trim(line);
-    if (!str_starts(trimmed, name)) return false;
-    *argument = str_trim(after(trimmed, name.size));
+    if (!str_starts(trimmed, r->comment)) return false;
+    trimmed = after(trimmed, r->comment.size);
+    if (!str_starts(trimmed, STR(" ")) || !str_starts(after(trimmed, 1), name)) return false;
+    *argument = str_trim(after(trimmed, name.size + 1));
     return true;
+}
+
+// "//|" or "#!": the comment sign and another.
+static Str sign(const Reader *r, char second) {
+    return str(arena_printf(r->arena, "%.*s%c", STR_ARG(r->comment), second));
 }
 
 static bool read_number(Str s, uint32_t *value) {
@@ -46,19 +55,20 @@ static bool read_number(Str s, uint32_t *value) {
 // The block of a run: OUT, output lines, EXIT. Stops before the first line of another kind.
 static void read_block(Reader *r, ScriptRun *run) {
     StrBuf expected = strbuf(r->arena);
+    Str mark = sign(r, '|');
     run->block_begin = run->block_end = r->at;
     for (;;) {
         Reader before = *r;
         Str line, argument;
         uint32_t status = 0;
         if (!next_line(r, &line)) break;
-        if (directive(line, STR("// OUT:"), &argument)) {
+        if (directive(r, line, STR("OUT:"), &argument)) {
             run->has_block = true;
-        } else if (run->has_block && str_starts(line, STR("//|"))) {
-            size_t skip = str_starts(line, STR("//| ")) ? 4 : 3;
+        } else if (run->has_block && str_starts(line, mark)) {
+            size_t skip = mark.size + (str_starts(after(line, mark.size), STR(" ")) ? 1 : 0);
             strbuf_add(&expected, after(line, skip));
             strbuf_char(&expected, '\n');
-        } else if (directive(line, STR("// EXIT:"), &argument)) {
+        } else if (directive(r, line, STR("EXIT:"), &argument)) {
             if (!read_number(argument, &status)) problem(r, "EXIT wants a number");
             run->status = (int)(status & 255);
             run->has_status = run->has_block = true;
@@ -115,17 +125,18 @@ static bool read_expectation(Str s, ScriptExpectation *e) {
 // Every `//!` of a line. Those alone on their line wait for the next line of code.
 static void read_expectations(Reader *r, Str line) {
     size_t mark;
-    bool code = !find(line, STR("//!"), &mark) || str_trim((Str){line.text, mark}).size > 0;
+    Str wanted = sign(r, '!');
+    bool code = !find(line, wanted, &mark) || str_trim((Str){line.text, mark}).size > 0;
     if (code) {
         while (r->pending < r->script.expectations.count) {
             ScriptExpectation *e = &r->script.expectations.data[r->pending++];
             if (e->column > 0) e->line = r->line;
         }
     }
-    while (find(line, STR("//!"), &mark)) {
-        line = after(line, mark + 3);
+    while (find(line, wanted, &mark)) {
+        line = after(line, mark + wanted.size);
         size_t end;
-        Str one = find(line, STR("//!"), &end) ? (Str){line.text, end} : line;
+        Str one = find(line, wanted, &end) ? (Str){line.text, end} : line;
         ScriptExpectation e = {0};
         if (!read_expectation(one, &e)) {
             problem(r, "expected '//! error|warning|info: FRAGMENT [CODE] @COLUMN'");
@@ -137,19 +148,19 @@ static void read_expectations(Reader *r, Str line) {
     }
 }
 
-Script script_read(Arena *arena, Str text) {
-    Reader r = {.arena = arena, .text = text};
+Script script_read(Arena *arena, Str text, Str comment) {
+    Reader r = {.arena = arena, .text = text, .comment = comment};
     Str line, argument;
     while (next_line(&r, &line)) {
-        if (directive(line, STR("// RUN-ERRORS:"), &argument))
+        if (directive(&r, line, STR("RUN-ERRORS:"), &argument))
             read_run(&r, argument, SCRIPT_ERRORS);
-        else if (directive(line, STR("// RUN-PASSES:"), &argument))
+        else if (directive(&r, line, STR("RUN-PASSES:"), &argument))
             read_run(&r, argument, SCRIPT_PASSES);
-        else if (directive(line, STR("// RUN:"), &argument))
+        else if (directive(&r, line, STR("RUN:"), &argument))
             read_run(&r, argument, SCRIPT_OUTPUT);
-        else if (str_starts(str_trim(line), STR("//|")) ||
-                 directive(line, STR("// OUT:"), &argument) ||
-                 directive(line, STR("// EXIT:"), &argument))
+        else if (str_starts(str_trim(line), sign(&r, '|')) ||
+                 directive(&r, line, STR("OUT:"), &argument) ||
+                 directive(&r, line, STR("EXIT:"), &argument))
             problem(&r, "a block that follows no RUN");
         else
             read_expectations(&r, line);

@@ -56,6 +56,7 @@ typedef struct Script {
     VEC(ScriptProblem) problems;  // what is wrong with the file as a test
 } Script;
 
-Script script_read(Arena *arena, Str text);
+// `comment` begins a comment: "//", or "#" in a Python file.
+Script script_read(Arena *arena, Str text, Str comment);
 
 #endif
