@@ -130,6 +130,11 @@ struct Frontend {
                   const Str **lines);
 };
 
+// The fact that a scalar's value gives a specialisation: 1 if it is 1, 16 if it is a multiple.
+static inline int64_t front_scalar_fact(int64_t value) {
+    return value == 1 ? 1 : value % 16 == 0 ? 16 : 0;
+}
+
 // Is the parameter's element type bound by its own name, like a type parameter?
 static inline bool front_own_type(const FrontParam *p) {
     return p->type_param && p->type_param == p->name;

@@ -66,6 +66,15 @@ static Unit unit_in(const tilec_kernel *kernel, Arena *arena, Diags *diags) {
     return unit;
 }
 
+// Is the specialisation complete without arguments? The types of scalars, and the facts about
+// them, come with each launch.
+static bool is_complete(const FrontKernel *kernel, const FrontSpec *spec) {
+    for (const FrontParam *p = kernel->params; p; p = p->next)
+        if (p->kind == FRONT_SCALAR && front_own_type(p) && !frontend_spec_find(spec, p->name))
+            return false;
+    return true;
+}
+
 static bool types_known(const FrontKernel *kernel, const FrontSpec *spec) {
     for (const FrontParam *p = kernel->params; p; p = p->next)
         if ((p->kind == FRONT_TYPE || (front_own_type(p) && p->kind == FRONT_POINTER)) &&
@@ -81,7 +90,7 @@ static bool same_bindings(const FrontSpec *a, const FrontSpec *b) {
     for (size_t i = 0; i < a->bindings.count; i++) {
         const IrBinding *x = &a->bindings.data[i], *y = frontend_spec_find(b, x->name);
         if (!y || x->is_type != y->is_type || x->text != y->text) return false;
-        if (x->is_type ? x->type != y->type : x->value != y->value) return false;
+        if (x->value != y->value || (x->is_type && x->type != y->type)) return false;
     }
     return true;
 }
@@ -434,6 +443,22 @@ static void argument_types(const FrontKernel *kernel, const tilec_arg *args, siz
     }
 }
 
+// The facts about scalars whose types come from the arguments: code for each is compiled on demand.
+static void argument_facts(const FrontKernel *kernel, const tilec_arg *args, size_t count,
+                           const FrontSpec *given, FrontSpec *spec) {
+    size_t i = 0;
+    for (const FrontParam *p = kernel->params; p && i < count; p = p->next) {
+        if (p->kind == FRONT_TYPE || p->kind == FRONT_CONST) continue;
+        const tilec_arg *arg = &args[i++];
+        if (p->kind != FRONT_SCALAR || !front_own_type(p) || frontend_spec_find(given, p->name))
+            continue;
+        IrBinding *b = (IrBinding *)(uintptr_t)frontend_spec_find(spec, p->name);
+        if (b && arg->kind == TILEC_ARG_INT) b->value = front_scalar_fact(arg->integer);
+        if (b && arg->kind == TILEC_ARG_UINT && arg->natural <= INT64_MAX)
+            b->value = front_scalar_fact((int64_t)arg->natural);
+    }
+}
+
 // A generic kernel gets its types from its views. If another argument is passed for a view, that is
 // the error to report.
 static bool views_given(const tilec_kernel *kernel, const tilec_arg *args, size_t count,
@@ -498,6 +523,7 @@ tilec_status jit_bind(const tilec_kernel *kernel, Arena *arena, const tilec_arg 
     tilec_status s;
     if (!frontend_specialize(jit->unit->file, arena, jit->kernel, types, typed, spec, diags))
         return rt_fail_diags(kernel->context, TILEC_LAUNCH_REFUSED, diags);
+    argument_facts(jit->kernel, args, typed, &jit->spec, spec);
     if (types_known(jit->kernel, spec)) return TILEC_OK;
     if (!views_given(kernel, args, count, &s)) return s;
     return rt_fail(kernel->context, TILEC_LAUNCH_REFUSED,
@@ -603,7 +629,7 @@ static tilec_status begin_kernel(tilec_kernel *k, const char *name, const tilec_
             context, TILEC_UNSUPPORTED, "device '%s' has no sanitize: run it on interp or cpu%s",
             k->device->name,
             api == &sim_device_api ? "; what the simulator finds is an error anyway" : "");
-    if (types_known(jit->kernel, &jit->spec)) {
+    if (types_known(jit->kernel, &jit->spec) && is_complete(jit->kernel, &jit->spec)) {
         tilec_status s = specialize(k, &jit->spec, unit->diags, &k->loaded);
         if (s) return s;
     } else if (!frontend_check_open(unit->file, jit->kernel, &jit->spec, unit->diags)) {
