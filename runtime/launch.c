@@ -312,8 +312,18 @@ static bool is_offered(const LaunchCheck *c, const MetaVariant *v) {
     return !(v->facts & FACT_MAPPED) || launch_has_maps(c->device);
 }
 
+// A variant that fits the host's grid, if that is given.
+static bool takes_grid(const MetaVariant *v, const int64_t *grid) {
+    if (!grid) return true;
+    if (v->facts & FACT_PERSISTENT) return false;
+    for (int d = 0; d < 3; d++)
+        if (v->facts & FACT_NARROW && grid[d] > LIMIT_NARROW_GRID) return false;
+    return true;
+}
+
 // Chooses the last variant whose guard holds, else 0; also returns the values of its launch code.
-static uint32_t choose(const LaunchCheck *c, uint64_t *values) {
+// `grid`: the host's, or NULL.
+static uint32_t choose(const LaunchCheck *c, const int64_t *grid, uint64_t *values) {
     const MetaKernel *meta = c->meta;
     const LaunchInput *inputs = c->plan->inputs;
     for (uint32_t i = meta->variant_count; i-- > 1;) {
@@ -322,6 +332,7 @@ static uint32_t choose(const LaunchCheck *c, uint64_t *values) {
             c->plan->unmapped = true;
             continue;
         }
+        if (!takes_grid(v, grid)) continue;
         launch_code_run(&v->code, inputs, values);
         if (v->guard == META_NO_VALUE || values[v->guard]) return i;
     }
@@ -391,13 +402,16 @@ static tilec_status take_variant(const LaunchCheck *c, int number, uint64_t *val
 
 static tilec_status grid_with(const LaunchCheck *c, const LaunchOverride *override,
                               uint64_t *values) {
-    if (override) {
+    if (override && override->variant != LAUNCH_ANY_VARIANT) {
         tilec_status s = take_variant(c, override->variant, values);
         if (s) return s;
     } else {
-        c->plan->variant = choose(c, values);
+        c->plan->variant = choose(c, override ? override->grid : NULL, values);
     }
     const MetaVariant *v = &c->meta->variants[c->plan->variant];
+    if (!override && !v->grid_rank)
+        return REFUSE(c, "%.*s has no grid: give it with TILEC_GRID, or call tilec_launch_grid",
+                      STR_ARG(c->meta->name));
     if (!override && c->plan->units && launch_code_asks_units(&v->code)) {
         uint64_t units = 1;
         tilec_status s = c->plan->units(c->plan->user, c->plan->variant, &units);
@@ -423,7 +437,7 @@ static tilec_status grid_with(const LaunchCheck *c, const LaunchOverride *overri
             return REFUSE(c,
                           "%.*s: variant %d counts programs within 2^23 along a dimension, found "
                           "%lld",
-                          STR_ARG(c->meta->name), override->variant, (long long)n);
+                          STR_ARG(c->meta->name), (int)c->plan->variant, (long long)n);
         c->plan->grid[d] = n;
         c->plan->empty = c->plan->empty || n == 0;
         if (n && __builtin_mul_overflow(programs, n, &programs))
@@ -502,7 +516,9 @@ tilec_status launch_prepare(tilec_context *context, tilec_device *device, const 
     tilec_status s = arguments(&c);
     if (!s) s = extents(&c);
     if (s) return s;
-    if (override && (override->variant < 0 || (uint32_t) override->variant >= meta->variant_count))
+    bool any = override && override->variant == LAUNCH_ANY_VARIANT;
+    if (override && !any &&
+        (override->variant < 0 || (uint32_t) override->variant >= meta->variant_count))
         return REFUSE(&c, "%.*s has %u variant%s; there is no variant %d", STR_ARG(meta->name),
                       meta->variant_count, meta->variant_count == 1 ? "" : "s", override->variant);
     s = grid(&c, override);

@@ -59,6 +59,7 @@ static inline LaunchPlan launch_plan_small(LaunchCorner *r) {
         .room = LAUNCH_FEW_ARGS, .inputs = r->inputs, .ranges = r->ranges, .block = r->block};
 }
 
+enum { LAUNCH_ANY_VARIANT = -1 };  // the one that a launch without an override would choose
 typedef struct LaunchOverride {
     int variant;
     int64_t grid[3];

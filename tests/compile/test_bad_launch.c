@@ -322,7 +322,7 @@ static void test_grids(Host *h) {
         {0, {-1, 1, 1}, "k: the grid's dimension 0 is negative (-1)"},
         {0, {1, INT64_C(1) << 31, 1}, "k: the grid's dimension 1 has more than 2^31 - 1 programs"},
         {0, {INT64_MAX, INT64_MAX, 2}, "k: the grid"},
-        {-1, {1, 1, 1}, "there is no variant -1"},
+        {-2, {1, 1, 1}, "there is no variant -2"},
         {1000, {1, 1, 1}, "there is no variant 1000"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -335,6 +335,7 @@ static void test_grids(Host *h) {
                 tilec_launch_grid(l.kernel, NULL, 0, NULL, l.args, ARGS));
     const int64_t empty[3] = {1, 0, 1};
     host_expect(h, TILEC_OK, "", tilec_launch_grid(l.kernel, NULL, 0, empty, l.args, ARGS));
+    host_expect(h, TILEC_OK, "", tilec_launch_grid(l.kernel, NULL, -1, empty, l.args, ARGS));
     works(&l);
 }
 
