@@ -14,6 +14,7 @@ typedef struct LaunchCheck {
     const MetaKernel *meta;
     const tilec_arg *args;
     LaunchPlan *plan;
+    bool nones;  // arguments of None are left out: the code has no parameter for them
 } LaunchCheck;
 
 #define REFUSE(c, ...) rt_fail((c)->context, TILEC_LAUNCH_REFUSED, __VA_ARGS__)
@@ -26,6 +27,7 @@ const char *launch_kind_text(tilec_arg_kind kind) {
     case TILEC_ARG_INT:
     case TILEC_ARG_UINT: return "an integer";
     case TILEC_ARG_DOUBLE: return "a floating-point number";
+    case TILEC_ARG_NONE: return "None";
     }
     return "an unknown kind";
 }
@@ -61,7 +63,8 @@ bool launch_scalar(const MetaArg *arg, const RtNumber *from, uint64_t *bits) {
         if (is_float) *bits = dtype_from_double(arg->dtype, from->real, true);
         return is_float;
     case TILEC_ARG_VIEW:
-    case TILEC_ARG_POINTER: break;
+    case TILEC_ARG_POINTER:
+    case TILEC_ARG_NONE: break;
     }
     return false;
 }
@@ -143,7 +146,8 @@ bool launch_view_reach(const tilec_view *view, int64_t *first, int64_t *last) {
     return true;
 }
 
-static tilec_status view_shape(const LaunchCheck *c, const MetaArg *arg, const tilec_view *v) {
+// The checks of all views, also of those that are passed for a pointer.
+static tilec_status view_basics(const LaunchCheck *c, const MetaArg *arg, const tilec_view *v) {
     if ((int)v->dtype != (int)arg->dtype)
         return REFUSE(c, "%.*s: argument '%.*s' expects elements of %s, found %s", WHERE(c, arg),
                       dtype_name(arg->dtype),
@@ -161,6 +165,23 @@ static tilec_status view_shape(const LaunchCheck *c, const MetaArg *arg, const t
             "%.*s: argument '%.*s' has no extents (tilec_view_of was given NULL for them, "
             "or the view's rank is -1)",
             WHERE(c, arg));
+    return TILEC_OK;
+}
+
+static tilec_status view_extent(const LaunchCheck *c, const MetaArg *arg, const tilec_view *v,
+                                int32_t d) {
+    if (v->extent[d] < 0)
+        return REFUSE(c, "%.*s: extent %d of argument '%.*s' is negative (%lld)",
+                      STR_ARG(c->meta->name), d, STR_ARG(arg->name), (long long)v->extent[d]);
+    if (v->extent[d] > LIMIT_EXTENT)
+        return REFUSE(c, "%.*s: extent %d of argument '%.*s' is over 2^56 (%lld)",
+                      STR_ARG(c->meta->name), d, STR_ARG(arg->name), (long long)v->extent[d]);
+    return TILEC_OK;
+}
+
+static tilec_status view_shape(const LaunchCheck *c, const MetaArg *arg, const tilec_view *v) {
+    tilec_status s = view_basics(c, arg, v);
+    if (s) return s;
     if (v->rank != (int32_t)arg->rank)
         return REFUSE(c, "%.*s: argument '%.*s' expects rank %u, found rank %d", WHERE(c, arg),
                       arg->rank, v->rank);
@@ -168,9 +189,8 @@ static tilec_status view_shape(const LaunchCheck *c, const MetaArg *arg, const t
     bool empty = false;  // without elements strides do not matter
     for (int32_t d = 0; d < v->rank; d++) empty = empty || v->extent[d] == 0;
     for (int32_t d = v->rank; d-- > 0;) {
-        if (v->extent[d] < 0)
-            return REFUSE(c, "%.*s: extent %d of argument '%.*s' is negative (%lld)",
-                          STR_ARG(c->meta->name), d, STR_ARG(arg->name), (long long)v->extent[d]);
+        s = view_extent(c, arg, v, d);
+        if (s) return s;
         if (!arg->strided && !empty && v->extent[d] > 1 && v->stride[d] != contiguous)
             return REFUSE(
                 c,
@@ -182,9 +202,6 @@ static tilec_status view_shape(const LaunchCheck *c, const MetaArg *arg, const t
                           WHERE(c, arg), d);
         if (__builtin_mul_overflow(contiguous, v->extent[d] ? v->extent[d] : 1, &contiguous))
             return REFUSE(c, "%.*s: argument '%.*s' has more than 2^63 elements", WHERE(c, arg));
-        if (v->extent[d] > LIMIT_EXTENT)
-            return REFUSE(c, "%.*s: extent %d of argument '%.*s' is over 2^56 (%lld)",
-                          STR_ARG(c->meta->name), d, STR_ARG(arg->name), (long long)v->extent[d]);
     }
     return TILEC_OK;
 }
@@ -255,16 +272,35 @@ static tilec_status view(const LaunchCheck *c, const MetaArg *arg, const tilec_a
     return s ? s : view_memory(c, arg, &from->view, i);
 }
 
+// A view for a pointer, with any strides: the pointer reaches the bytes that the view covers.
+static tilec_status pointer_view(const LaunchCheck *c, const MetaArg *arg, const tilec_view *v,
+                                 uint32_t i) {
+    const LaunchInput *in = &c->plan->inputs[i];
+    tilec_status s = view_basics(c, arg, v);
+    if (!s && (v->rank < 0 || v->rank > META_MAX_RANK))
+        s = REFUSE(c, "%.*s: argument '%.*s' is a view of rank %d; ranks are 0 to %d",
+                   WHERE(c, arg), v->rank, META_MAX_RANK);
+    for (int32_t d = 0; !s && d < v->rank; d++) s = view_extent(c, arg, v, d);
+    if (!s) s = view_memory(c, arg, v, i);
+    if (!s) c->plan->ranges[i] = (RtRange){(void *)(uintptr_t)in->first, in->last - in->first};
+    return s;
+}
+
 static tilec_status arguments(const LaunchCheck *c) {
-    for (uint32_t i = 0; i < c->meta->arg_count; i++) {
+    const tilec_arg *from = c->args;
+    for (uint32_t i = 0; i < c->meta->arg_count; i++, from++) {
         const MetaArg *arg = &c->meta->args[i];
+        while (c->nones && from->kind == TILEC_ARG_NONE) from++;
         c->plan->inputs[i] = (LaunchInput){0};
         c->plan->ranges[i] = (RtRange){0};
         tilec_status s = TILEC_OK;
         switch (arg->kind) {
-        case META_SCALAR: s = scalar(c, arg, &c->args[i], &c->plan->inputs[i].scalar); break;
-        case META_POINTER: s = pointer(c, arg, &c->args[i], i); break;
-        case META_VIEW: s = view(c, arg, &c->args[i], i); break;
+        case META_SCALAR: s = scalar(c, arg, from, &c->plan->inputs[i].scalar); break;
+        case META_POINTER:
+            s = from->kind == TILEC_ARG_VIEW ? pointer_view(c, arg, &from->view, i)
+                                             : pointer(c, arg, from, i);
+            break;
+        case META_VIEW: s = view(c, arg, from, i); break;
         }
         if (s) return s;
     }
@@ -504,11 +540,19 @@ tilec_status launch_wrong_count(tilec_context *context, Str name, size_t expecte
                    STR_ARG(name), expected, expected == 1 ? "" : "s", found);
 }
 
+static bool count_fits(LaunchCheck *c, size_t count) {
+    if (count == c->meta->arg_count) return true;
+    size_t given = 0;
+    for (size_t i = 0; i < count; i++) given += c->args[i].kind != TILEC_ARG_NONE;
+    c->nones = given != count;
+    return given == c->meta->arg_count;
+}
+
 tilec_status launch_prepare(tilec_context *context, tilec_device *device, const MetaKernel *meta,
                             const tilec_arg *args, size_t count, const LaunchOverride *override,
                             LaunchPlan *plan) {
-    LaunchCheck c = {context, device, meta, args, plan};
-    if (count != meta->arg_count || count > LAUNCH_MAX_ARGS)
+    LaunchCheck c = {context, device, meta, args, plan, false};
+    if (count > LAUNCH_MAX_ARGS || !count_fits(&c, count))
         return launch_wrong_count(context, meta->name, meta->arg_count, count);
     CHECK(count <= plan->room, "room for %u arguments, and there are %zu", plan->room, count);
     plan->variant = 0;

@@ -69,6 +69,7 @@ typedef struct LaunchOverride {
 const char *launch_kind_text(tilec_arg_kind kind);
 // The refusal that says how many arguments the kernel takes.
 tilec_status launch_wrong_count(tilec_context *context, Str name, size_t expected, size_t found);
+// Arguments of None are left out if the kernel has fewer parameters.
 tilec_status launch_prepare(tilec_context *context, tilec_device *device, const MetaKernel *meta,
                             const tilec_arg *args, size_t count, const LaunchOverride *override,
                             LaunchPlan *plan);

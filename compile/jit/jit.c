@@ -68,10 +68,17 @@ static Unit unit_in(const tilec_kernel *kernel, Arena *arena, Diags *diags) {
 
 static bool types_known(const FrontKernel *kernel, const FrontSpec *spec) {
     for (const FrontParam *p = kernel->params; p; p = p->next)
-        if ((p->kind == FRONT_TYPE || (front_own_type(p) && p->kind == FRONT_POINTER)) &&
-            p->dtype == DTYPES && !frontend_spec_find(spec, p->name))
+        if ((p->kind == FRONT_TYPE || (front_own_type(p) && p->dtype == DTYPES)) &&
+            !frontend_spec_find(spec, p->name))
             return false;
     return true;
+}
+
+// Does the parameter take an argument? Not if it has a value from the specialisation.
+static bool takes_argument(const FrontParam *p, const FrontSpec *spec) {
+    if (p->kind == FRONT_TYPE || p->kind == FRONT_CONST) return false;
+    const IrBinding *given = front_own_type(p) ? frontend_spec_find(spec, p->name) : NULL;
+    return !given || given->is_type;
 }
 
 // Compares types, and consts that were chosen for a shape; all else is the same for all
@@ -418,51 +425,98 @@ static Dtype scalar_type(const tilec_arg *arg) {
     case TILEC_ARG_INT:
         return arg->integer < INT32_MIN || arg->integer > INT32_MAX ? DTYPE_I64 : DTYPE_I32;
     case TILEC_ARG_VIEW:
-    case TILEC_ARG_POINTER: break;
+    case TILEC_ARG_POINTER:
+    case TILEC_ARG_NONE: break;
     }
     return DTYPES;
 }
 
-static void argument_types(const FrontKernel *kernel, const tilec_arg *args, size_t count,
+static void argument_types(const tilec_kernel *kernel, const tilec_arg *args, size_t count,
                            Dtype *types) {
+    const Jit *jit = kernel->source;
     for (size_t i = 0; i < count; i++) types[i] = arg_type(&args[i]);
     size_t i = 0;
-    for (const FrontParam *p = kernel->params; p && i < count; p = p->next) {
-        if (p->kind == FRONT_TYPE || p->kind == FRONT_CONST) continue;
+    for (const FrontParam *p = jit->kernel->params; p && i < count; p = p->next) {
+        if (!takes_argument(p, &jit->spec)) continue;
         if (p->kind == FRONT_SCALAR && front_own_type(p)) types[i] = scalar_type(&args[i]);
         i++;
     }
 }
 
+static tilec_status check_count(const tilec_kernel *kernel, size_t count) {
+    const Jit *jit = kernel->source;
+    size_t expected = 0;
+    for (const FrontParam *p = jit->kernel->params; p; p = p->next)
+        expected += takes_argument(p, &jit->spec);
+    if (count == expected) return TILEC_OK;
+    return launch_wrong_count(kernel->context, str(jit->kernel->name), expected, count);
+}
+
 // A generic kernel gets its types from its views. If another argument is passed for a view, that is
 // the error to report.
-static bool views_given(const tilec_kernel *kernel, const tilec_arg *args, size_t count,
-                        tilec_status *status) {
+static tilec_status check_view(const tilec_kernel *kernel, const FrontParam *p,
+                               const tilec_arg *arg) {
     const Jit *jit = kernel->source;
-    size_t i = 0, expected = 0;
-    for (const FrontParam *p = jit->kernel->params; p; p = p->next)
-        expected += p->kind != FRONT_TYPE && p->kind != FRONT_CONST;
-    if (count != expected) {
-        *status = launch_wrong_count(kernel->context, str(jit->kernel->name), expected, count);
-        return false;
-    }
-    for (const FrontParam *p = jit->kernel->params; p; p = p->next) {
-        if (p->kind == FRONT_TYPE || p->kind == FRONT_CONST) continue;
-        if (p->kind == FRONT_VIEW && i < count && args[i].kind != TILEC_ARG_VIEW) {
-            *status = rt_fail(kernel->context, TILEC_LAUNCH_REFUSED,
-                              "%s: argument '%s' expects a view, found %s", jit->kernel->name,
-                              p->name, launch_kind_text(args[i].kind));
-            return false;
-        }
-        if (p->kind == FRONT_VIEW && i < count && !tilec_dtype_name(args[i].view.dtype)) {
-            *status = rt_fail(kernel->context, TILEC_LAUNCH_REFUSED,
-                              "%s: argument '%s' expects elements of some type, found no type (%d)",
-                              jit->kernel->name, p->name, (int)args[i].view.dtype);
-            return false;
-        }
+    if (arg->kind != TILEC_ARG_VIEW)
+        return rt_fail(kernel->context, TILEC_LAUNCH_REFUSED,
+                       "%s: argument '%s' expects a view, found %s", jit->kernel->name, p->name,
+                       launch_kind_text(arg->kind));
+    if (!tilec_dtype_name(arg->view.dtype))
+        return rt_fail(kernel->context, TILEC_LAUNCH_REFUSED,
+                       "%s: argument '%s' expects elements of some type, found no type (%d)",
+                       jit->kernel->name, p->name, (int)arg->view.dtype);
+    return TILEC_OK;
+}
+
+// Reports why the arguments leave a type open.
+static tilec_status fail_open(const tilec_kernel *kernel, const FrontSpec *spec,
+                              const tilec_arg *args) {
+    const Jit *jit = kernel->source;
+    tilec_status s = TILEC_OK;
+    const FrontParam *open = NULL;
+    size_t i = 0, at = 0;
+    for (const FrontParam *p = jit->kernel->params; p && !s; p = p->next) {
+        if (!takes_argument(p, &jit->spec)) continue;
+        if (p->kind == FRONT_VIEW) s = check_view(kernel, p, &args[i]);
+        if (!open && front_own_type(p) && p->dtype == DTYPES && !frontend_spec_find(spec, p->name))
+            open = p, at = i;
         i++;
     }
-    return true;
+    if (s) return s;
+    if (open && open->kind == FRONT_SCALAR)
+        return rt_fail(kernel->context, TILEC_LAUNCH_REFUSED,
+                       "%s: argument '%s' expects a number, found %s", jit->kernel->name,
+                       open->name, launch_kind_text(args[at].kind));
+    if (open && args[at].kind == TILEC_ARG_VIEW) return check_view(kernel, open, &args[at]);
+    if (open)
+        return rt_fail(kernel->context, TILEC_LAUNCH_REFUSED,
+                       "%s: the type of argument '%s' is not known from %s: pass a view, or give "
+                       "it with TILEC_TYPE(\"%s\", …)",
+                       jit->kernel->name, open->name, launch_kind_text(args[at].kind), open->name);
+    return rt_fail(kernel->context, TILEC_LAUNCH_REFUSED,
+                   "%s: the arguments leave a type parameter open; give it with TILEC_TYPE",
+                   jit->kernel->name);
+}
+
+// Binds the parameters whose argument is None to that.
+static tilec_status bind_nones(const tilec_kernel *kernel, Arena *arena, const tilec_arg *args,
+                               size_t count, FrontSpec *spec) {
+    const Jit *jit = kernel->source;
+    size_t i = 0;
+    for (const FrontParam *p = jit->kernel->params; p && i < count; p = p->next) {
+        if (!takes_argument(p, &jit->spec)) continue;
+        if (args[i++].kind != TILEC_ARG_NONE) continue;
+        if (!jit->kernel->in->frontend->texts)
+            return rt_fail(kernel->context, TILEC_LAUNCH_REFUSED,
+                           "%s: argument '%s' is None, which only kernels of Python files take",
+                           jit->kernel->name, p->name);
+        IrBinding none = {.name = p->name, .text = intern(jit->unit->names, STR("None"))};
+        bool bound = false;
+        for (size_t k = 0; k < spec->bindings.count; k++)
+            if (spec->bindings.data[k].name == p->name) spec->bindings.data[k] = none, bound = true;
+        if (!bound) vec_push(arena, &spec->bindings, none);
+    }
+    return TILEC_OK;
 }
 
 // ---- Consts that were measured for a shape ----
@@ -494,15 +548,13 @@ tilec_status jit_bind(const tilec_kernel *kernel, Arena *arena, const tilec_arg 
     *spec = copy_spec(arena, &jit->spec);
     Dtype types[LAUNCH_MAX_ARGS];
     size_t typed = count < LAUNCH_MAX_ARGS ? count : LAUNCH_MAX_ARGS;
-    argument_types(jit->kernel, args, typed, types);
-    tilec_status s;
+    argument_types(kernel, args, typed, types);
     if (!frontend_specialize(jit->unit->file, arena, jit->kernel, types, typed, spec, diags))
         return rt_fail_diags(kernel->context, TILEC_LAUNCH_REFUSED, diags);
-    if (types_known(jit->kernel, spec)) return TILEC_OK;
-    if (!views_given(kernel, args, count, &s)) return s;
-    return rt_fail(kernel->context, TILEC_LAUNCH_REFUSED,
-                   "%s: the arguments leave a type parameter open; give it with TILEC_TYPE",
-                   jit->kernel->name);
+    tilec_status s = bind_nones(kernel, arena, args, typed, spec);
+    if (s || types_known(jit->kernel, spec)) return s;
+    s = check_count(kernel, count);
+    return s ? s : fail_open(kernel, spec, args);
 }
 
 tilec_status jit_specialize(tilec_kernel *kernel, const FrontSpec *spec, const RtLoaded **loaded) {

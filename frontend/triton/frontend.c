@@ -116,12 +116,13 @@ static bool specialize(Arena *arena, const FrontKernel *kernel, const Dtype *typ
     size_t i = 0;
     for (const FrontParam *p = kernel->params; p; p = p->next) {
         if (p->kind == FRONT_CONST) continue;
-        if (i < count && types[i] != DTYPES) {
-            const IrBinding *known = frontend_spec_find(spec, p->name);
+        const IrBinding *known = frontend_spec_find(spec, p->name);
+        if (known && !known->is_type) continue;  // it has a value, and takes no argument
+        if (i < count && types[i] != DTYPES && p->dtype == DTYPES) {
             if (!known) {
                 IrBinding b = {.name = p->name, .is_type = true, .type = types[i]};
                 vec_push(arena, &spec->bindings, b);
-            } else if (known->is_type && known->type != types[i] && p->kind == FRONT_POINTER) {
+            } else if (known->type != types[i] && p->kind == FRONT_POINTER) {
                 diag_error(diags, p->span, DIAG_LAUNCH, "argument '%s' is of %s, but was given %s",
                            p->name, tr_type_name(types[i]), tr_type_name(known->type));
                 return false;

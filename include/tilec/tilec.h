@@ -377,7 +377,8 @@ typedef enum tilec_arg_kind {
     TILEC_ARG_POINTER,  // raw and trusted, or a buffer with an offset in bytes
     TILEC_ARG_INT,
     TILEC_ARG_UINT,
-    TILEC_ARG_DOUBLE  // for floating-point parameters as well
+    TILEC_ARG_DOUBLE,  // for floating-point parameters as well
+    TILEC_ARG_NONE     // Python's None, for kernels of Python files
 } tilec_arg_kind;
 typedef struct tilec_arg {
     tilec_arg_kind kind;
@@ -396,6 +397,9 @@ TILEC_API tilec_arg tilec_arg_buffer(tilec_buffer buffer, size_t offset);
 TILEC_API tilec_arg tilec_arg_int(int64_t value);
 TILEC_API tilec_arg tilec_arg_uint(uint64_t value);
 TILEC_API tilec_arg tilec_arg_double(double value);
+// The parameter is None in the kernel, which is compiled for that. Only kernels of Python files
+// take it.
+TILEC_API tilec_arg tilec_arg_none(void);
 
 // Checks the arguments against the kernel (types, extents, requires), chooses the variant, computes
 // the grid and launches. Scalars must fit their parameter's type. Arguments are in the order of the

@@ -101,7 +101,7 @@ static void test_kinds(Host *h) {
     l.args[0] = tilec_arg_pointer(l.x);
     refused(&l, "k: argument 'x' expects a view of f32, found a pointer");
     l.args[2] = l.args[0];
-    refused(&l, "k: argument 'p' expects a pointer to i32, found a view");
+    refused(&l, "k: argument 'p' expects elements of i32, found f32");
     l.args[3] = tilec_arg_double(3);
     refused(&l, "k: argument 's' expects a number of type u8, found a floating-point number");
     l.args[4] = tilec_arg_buffer(l.buffer, 0);
