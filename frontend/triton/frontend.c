@@ -143,9 +143,23 @@ static bool check(FrontFile *file, Diags *diags) {
     return good;
 }
 
+// Are the errors in the kernel whatever its types are?
+static bool is_certain(const Diags *diags) {
+    for (size_t i = 0; i < diags_count(diags); i++) {
+        const Diag *d = diags_get(diags, i);
+        if (d->severity == DIAG_ERROR && d->code != DIAG_UNKNOWN_NAME && d->code != DIAG_SYNTAX)
+            return false;
+    }
+    return true;
+}
+
+// The search for types may miss those of a right kernel: then the launch decides.
 static bool check_open(FrontFile *file, const FrontKernel *kernel, const FrontSpec *given,
                        Diags *diags) {
-    return tr_check(file->own, kernel, given, diags);
+    size_t before = diags_count(diags);
+    if (tr_check(file->own, kernel, given, diags) || is_certain(diags)) return !diags_errors(diags);
+    diags_truncate(diags, before);
+    return true;
 }
 
 // ---- the row

@@ -201,6 +201,28 @@ static void test_none(Host *h) {
     tilec_kernel_destroy(k);
 }
 
+// ---- types that only a launch knows
+
+static void test_late_types(Host *h) {
+    static const char picky[] = HEAD
+        "def k(x_ptr):\n"
+        "    tl.static_assert(x_ptr.dtype.element_ty == tl.uint16, 'only uint16')\n"
+        "    tl.store(x_ptr, 7)\n";
+    uint16_t x = 0;
+    int16_t y = 0;
+    tilec_kernel *k = make(h, picky, TILEC_SPEC(TILEC_GRID("1")));
+    host_expect(h, TILEC_OK, "", tilec_launch(k, NULL, TILEC_ARGS(tilec_view1(TILEC_U16, &x, 1))));
+    host_expect(h, TILEC_OK, "", tilec_device_synchronize(h->device));
+    assert_int_equal(x, 7);
+    host_expect(h, TILEC_INVALID_SOURCE, "only uint16",
+                tilec_launch(k, NULL, TILEC_ARGS(tilec_view1(TILEC_I16, &y, 1))));
+    tilec_kernel_destroy(k);
+    static const char wrong[] = HEAD "def k(x_ptr):\n    tl.store(x_ptr, nothing)\n";
+    host_expect(h, TILEC_INVALID_SOURCE, "unknown name 'nothing'",
+                tilec_kernel_from_source(h->context, h->device, "k.py", wrong, strlen(wrong), NULL,
+                                         NULL, &k));
+}
+
 // ---- the grid
 
 static void test_no_grid(Host *h) {
@@ -227,6 +249,7 @@ int main(void) {
         {"test_reach", test_reach},
         {"test_scalars", test_scalars},
         {"test_same_number", test_same_number},
+        {"test_late_types", test_late_types},
         {"test_none", test_none},
         {"test_no_grid", test_no_grid},
     };
