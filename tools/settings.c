@@ -114,14 +114,18 @@ static int set_text(Settings *s, const FrontParam *param, Symbol name, Str text)
                                name, name);
     SettingsValue value = {.name = name, .text = text, .origin = STR("--set")};
     vec_push(s->cli->arena, &s->scalars, value);
-    if (param->dtype != DTYPES) return EXIT_FINE;
-    b.is_type = true;
-    b.type = !number                                        ? DTYPE_F32
-             : !negative && magnitude > INT64_MAX           ? DTYPE_U64
-             : b.value >= INT32_MIN && b.value <= INT32_MAX ? DTYPE_I32
-                                                            : DTYPE_I64;
-    b.value = number ? front_scalar_fact(b.value) : 0;
-    return set_binding(s, b);
+    return EXIT_FINE;
+}
+
+void settings_front_arg(const Settings *s, Symbol name, FrontArg *arg) {
+    const SettingsValue *v = settings_find_scalar(s, name);
+    uint64_t magnitude;
+    bool negative;
+    if (!v) return;
+    if (parse_integer(v->text, &arg->integer, &magnitude, &negative))
+        arg->kind = !negative && magnitude > INT64_MAX ? FRONT_ARG_HUGE : FRONT_ARG_INT;
+    else if (str_to_double(v->text, &arg->real))
+        arg->kind = FRONT_ARG_REAL;
 }
 
 static int set_param(Settings *s, const FrontParam *param, Symbol name, Str text) {

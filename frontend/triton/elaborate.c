@@ -122,12 +122,20 @@ bool tr_config_value(Elab *e, Symbol name, Val *value) {
     return false;
 }
 
-static Val constexpr_value(Elab *e, const PyParam *p) {
+bool tr_known_constexpr(Elab *e, const PyParam *p, Val *value) {
     const IrBinding *given = frontend_spec_find(triton_of(e)->spec, p->name);
+    if (given) {
+        *value = binding_value(e, given, p->span);
+        return true;
+    }
+    if (tr_config_value(e, p->name, value)) return true;
+    if (p->value) *value = tr_expr(e, p->value);
+    return p->value != NULL;
+}
+
+static Val constexpr_value(Elab *e, const PyParam *p) {
     Val v;
-    if (given) return binding_value(e, given, p->span);
-    if (tr_config_value(e, p->name, &v)) return v;
-    if (p->value) return tr_expr(e, p->value);
+    if (tr_known_constexpr(e, p, &v)) return v;
     el_error(e, p->span, DIAG_SPECIALIZE, "the constexpr '%s' has no value", p->name);
     el_help(e, "give it, as in --set %s=64", p->name);
     return EL_POISON;
@@ -271,6 +279,7 @@ static Val grid_value(Elab *e, Symbol text, Span span) {
     // lambda META: (triton.cdiv(n, META["BLOCK"]),): its body sees the kernel's parameters.
     const PyParam *meta = o->func->params;
     JitFrame *frame = triton_of(e)->frame;
+    triton_of(e)->meta = frame;
     if (meta) {
         Slot *slot = arena_new(e->scratch, Slot, 1);
         *slot = (Slot){.kind = SLOT_NAME,

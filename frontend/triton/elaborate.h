@@ -153,6 +153,7 @@ typedef struct TritonElab {
     bool launch;           // the grid is computed: parameters are scalars of the launch
     int depth, calls, unrolled;
     TritonProgress *progress;
+    JitFrame *meta;  // the parameters that META["NAME"] names
     int stars;  // nested `from … import *` that are being searched
 } TritonElab;
 
@@ -165,6 +166,8 @@ IrFunc *tr_kernel(TritonFile *file, IrModule *module, const FrontKernel *kernel,
                   const FrontSpec *spec, Diags *diags, TritonProgress *progress);
 // The value that the spec, an autotune configuration or the default gives; false: there is none.
 bool tr_config_value(Elab *e, Symbol name, Val *value);
+// The value of a constexpr, if one is given, tuned or the default.
+bool tr_known_constexpr(Elab *e, const PyParam *p, Val *value);
 // The value of a text that was given for a name.
 Val tr_text_value(Elab *e, Symbol text, Span span);
 
@@ -222,6 +225,7 @@ bool tr_const_truth(Elab *e, Val v, bool *truth);  // false: it is not known
 
 // ---- expr.c
 Val tr_expr(Elab *e, const Py *node);
+Val tr_meta(Elab *e, Str name);  // META["name"]; NONE: there is no such parameter
 bool tr_const_int(Elab *e, Val v, const char *what, Span span, Wide *value);
 
 // ---- stmt.c

@@ -132,6 +132,13 @@ static Val ternary(Elab *e, const Py *node) {
 
 // ---- x[…]
 
+Val tr_meta(Elab *e, Str name) {
+    TritonElab *t = triton_of(e);
+    Symbol symbol = intern(t->file->names, name);
+    const uint64_t *found = t->meta ? map_find(&t->meta->slots, map_key(symbol)) : NULL;
+    return found ? tr_slot_value(e, (const Slot *)(uintptr_t)*found) : EL_NONE;
+}
+
 static Val tuple_item(Elab *e, Val v, const Py *node) {
     const Py *at = node->b;
     Wide count = v.kind == VAL_TUPLE ? v.tuple.count : v.text.size, i;
@@ -199,9 +206,8 @@ static Val subscript(Elab *e, const Py *node) {
     if (v.kind == VAL_IR) return tensor_subscript(e, v, node);
     if (tr_is(v, OBJECT_META)) {
         Val key = tr_expr(e, node->b);
-        Slot *slot =
-            key.kind == VAL_STRING ? tr_slot(e, intern(triton_of(e)->file->names, key.text)) : NULL;
-        if (slot) return slot->val;
+        Val found = key.kind == VAL_STRING ? tr_meta(e, key.text) : EL_NONE;
+        if (found.kind != VAL_NONE) return found;
         return el_error(e, node->b->span, DIAG_UNKNOWN_NAME, "the kernel has no such parameter");
     }
     // tl.constexpr[int] and other generic types of annotations

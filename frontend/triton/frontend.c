@@ -2,6 +2,7 @@
 #include "base/status.h"
 #include "frontend/triton/check.h"
 #include "frontend/triton/infer.h"
+#include "frontend/triton/specialize.h"
 #include "frontend/triton/triton.h"
 
 // ---- descriptions
@@ -42,6 +43,7 @@ static const FrontParam *describe_params(TritonFile *t, const PyFunc *func, cons
         FrontParam *p = arena_new(t->arena, FrontParam, 1);
         describe_param(py, &pointers, p);
         if (p->kind == FRONT_CONST && in_config(config, p->name)) p->has_default = true;
+        if (p->kind == FRONT_CONST && tr_heuristic(t, func, p->name)) p->at_launch = true;
         *place = p;
         place = &p->next;
     }
@@ -109,29 +111,6 @@ static FrontFile *load(const FrontInput *in, const SourceFile *file, Diags *diag
     return f;
 }
 
-// ---- types from arguments
-
-static bool specialize(Arena *arena, const FrontKernel *kernel, const Dtype *types, size_t count,
-                       FrontSpec *spec, Diags *diags) {
-    size_t i = 0;
-    for (const FrontParam *p = kernel->params; p; p = p->next) {
-        if (p->kind == FRONT_CONST) continue;
-        if (i < count && types[i] != DTYPES) {
-            const IrBinding *known = frontend_spec_find(spec, p->name);
-            if (!known) {
-                IrBinding b = {.name = p->name, .is_type = true, .type = types[i]};
-                vec_push(arena, &spec->bindings, b);
-            } else if (known->is_type && known->type != types[i] && p->kind == FRONT_POINTER) {
-                diag_error(diags, p->span, DIAG_LAUNCH, "argument '%s' is of %s, but was given %s",
-                           p->name, tr_type_name(types[i]), tr_type_name(known->type));
-                return false;
-            }
-        }
-        i++;
-    }
-    return true;
-}
-
 // ---- checking
 
 static bool check(FrontFile *file, Diags *diags) {
@@ -142,9 +121,23 @@ static bool check(FrontFile *file, Diags *diags) {
     return good;
 }
 
+// Are the errors in the kernel whatever its types are?
+static bool is_certain(const Diags *diags) {
+    for (size_t i = 0; i < diags_count(diags); i++) {
+        const Diag *d = diags_get(diags, i);
+        if (d->severity == DIAG_ERROR && d->code != DIAG_UNKNOWN_NAME && d->code != DIAG_SYNTAX)
+            return false;
+    }
+    return true;
+}
+
+// The search for types may miss those of a right kernel: then the launch decides.
 static bool check_open(FrontFile *file, const FrontKernel *kernel, const FrontSpec *given,
                        Diags *diags) {
-    return tr_check(file->own, kernel, given, diags);
+    size_t before = diags_count(diags);
+    if (tr_check(file->own, kernel, given, diags) || is_certain(diags)) return !diags_errors(diags);
+    diags_truncate(diags, before);
+    return true;
 }
 
 // ---- the row
@@ -186,7 +179,7 @@ const Frontend triton_frontend = {
     .load = load,
     .check = check,
     .check_open = check_open,
-    .specialize = specialize,
+    .specialize = tr_specialize,
     .elaborate = elaborate,
     .tune_space = tune_space,
     .plain = plain,

@@ -353,6 +353,8 @@ static Val object_attribute(Elab *e, Val v, const Py *node) {
         return unknown(e, path_join(triton_of(e)->file->arena, o->path, name));
     if (o->kind == OBJECT_LIMITS) return limit_attribute(e, v, node);
     if (o->kind == OBJECT_BLOCK) return block_attribute(e, v, node);
+    if (o->kind == OBJECT_META && str_equal(name, STR("get")))
+        return tr_object(e, (Object){.kind = OBJECT_PYTHON, .path = STR("args.get")});
     if (o->kind == OBJECT_POINTER) {
         if (str_equal(name, STR("element_ty")) || str_equal(name, STR("scalar")))
             return (Val){.kind = VAL_TYPE, .type = o->type};

@@ -167,7 +167,7 @@ static void clear_flags(Elab *e) {
 static void returned(Elab *e, const Py *s) {
     JitFrame *frame = triton_of(e)->frame;
     Val v = s->a ? tr_named(e, tr_expr(e, s->a), s->a->span) : tr_none();
-    if (!frame->caller && s->a && !tr_is_none(v)) {
+    if (!frame->caller && !frame->host && s->a && !tr_is_none(v)) {
         el_error(e, s->a->span, DIAG_MISPLACED, "a kernel returns no value");
         el_help(e, "store it with tl.store");
     }
