@@ -254,7 +254,10 @@ static bool change_indent(PyLexer *l, PyIndent now, const char *line, PyToken *t
         return false;
     }
     if (now.column > top->column) {
-        if (now.narrow <= top->narrow) bad_indent(l, line, l->at);
+        if (now.narrow <= top->narrow) {
+            bad_indent(l, line, l->at);
+            return false;
+        }
         vec_push(l->arena, &l->indents, now);
         t->kind = TOK_INDENT;
         return true;
@@ -341,10 +344,18 @@ static void open(PyLexer *l, PyOpenKind kind) {
     vec_push(l->arena, &l->open, bracket);
 }
 
+// Closes the innermost bracket of this kind. Those in it were not closed, which the parser reports.
 static void close(PyLexer *l, PyOpenKind kind) {
-    const PyOpen *top = py_lex_top(l);
-    if (top && (top->kind == kind || (kind == OPEN_BRACE && top->kind == OPEN_FIELD)))
-        (void)vec_pop(&l->open);
+    size_t least = l->open.count > PY_MAX_DEPTH ? l->open.count - PY_MAX_DEPTH : 0;
+    for (size_t i = l->open.count; i > least; i--) {
+        PyOpenKind found = l->open.data[i - 1].kind;
+        bool field = found == OPEN_FIELD;
+        if (found == kind || (kind == OPEN_BRACE && field)) {
+            l->open.count = i - 1;
+            return;
+        }
+        if (field) return;
+    }
 }
 
 // In a field of an f-string, a ':' that is in no bracket begins the format.

@@ -1,5 +1,4 @@
 // Numbers: decimal, 0x, 0o, 0b, reals, and the 'j' of imaginary ones; '_' between digits.
-#include <math.h>
 #include <string.h>
 
 #include "frontend/triton/lex.h"
@@ -161,8 +160,8 @@ void py_lex_number(PyLexer *l, PyToken *t) {
         if (t->kind == TOK_FLOAT) t->u.real = 0;
     } else if (t->kind == TOK_INT) {
         integer_value(&n, t);
-    } else if (!str_to_double((Str){n.begin, (size_t)(end - n.begin)}, &t->u.real)) {
-        t->u.real = (double)INFINITY;
+    } else {
+        (void)str_to_double((Str){n.begin, (size_t)(end - n.begin)}, &t->u.real);
     }
     l->at = after;
 }

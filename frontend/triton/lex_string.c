@@ -160,7 +160,7 @@ static void open_string(PyLexer *l, const char *begin, const char *to, char quot
     }
 }
 
-// Not more than 3 bytes of the text are looked at beyond its end, where NULs are.
+// The end of the text at p: its quotes, the end of its line, or of the file.
 static const char *string_end(const PyLexer *l, const char *p, char quote, size_t size,
                               bool *plain) {
     for (; p < l->end; p++) {

@@ -45,6 +45,43 @@ const char *py_found(PyParser *p, const PyToken *t) {
                         size > SHOWN ? "…" : "");
 }
 
+// ---- lines that end a bracket which is not closed
+
+bool py_begins_statement(PyTokenKind kind) {
+    switch (kind) {
+    case TOK_ASSERT:
+    case TOK_BREAK:
+    case TOK_CLASS:
+    case TOK_CONTINUE:
+    case TOK_DEF:
+    case TOK_DEL:
+    case TOK_ELIF:
+    case TOK_EXCEPT:
+    case TOK_FINALLY:
+    case TOK_GLOBAL:
+    case TOK_IMPORT:
+    case TOK_NONLOCAL:
+    case TOK_PASS:
+    case TOK_RAISE:
+    case TOK_RETURN:
+    case TOK_TRY:
+    case TOK_WHILE:
+    case TOK_WITH: return true;
+    default: return false;
+    }
+}
+
+static bool is_closing(PyTokenKind kind) {
+    return kind == TOK_RPAREN || kind == TOK_RBRACKET || kind == TOK_RBRACE;
+}
+
+// Does this token, in an open bracket, show that the bracket is not closed?
+static bool line_is_outside(const PyParser *p) {
+    if (!p->tok.first || p->tok.span.begin <= p->statement || is_closing(p->tok.kind)) return false;
+    if (py_begins_statement(p->tok.kind)) return true;
+    return py_lex_column(&p->lex, p->tok.span.begin) <= vec_last(&p->lex.indents).column;
+}
+
 // ---- errors
 
 __attribute__((format(printf, 4, 0))) static void report(PyParser *p, Span span, DiagCode code,
@@ -102,6 +139,8 @@ void py_expected(PyParser *p, const char *what) {
     p->reported = false;
     if (p->panic) return;
     py_fail(p, py_here(p), DIAG_SYNTAX, "expected %s, found %s", what, py_found(p, &p->tok));
+    const PyOpen *open = py_lex_top(&p->lex);
+    if (p->stopped.kind == TOK_END && open) py_note(p, open->span, "the bracket is opened here");
 }
 
 bool py_expect(PyParser *p, PyTokenKind kind, const char *where) {
@@ -120,7 +159,7 @@ bool py_expect_close(PyParser *p, PyTokenKind kind, Span open, const char *where
     if (p->panic) return false;
     if (py_accept(p, kind)) return true;
     PyTokenKind found = p->tok.kind;
-    bool comma = py_begins_expression(found) && !p->tok.first;
+    bool comma = py_begins_expression(found) && !line_is_outside(p);
     py_fail(p, py_here(p), DIAG_SYNTAX, "expected '%s' %s, found %s", py_token_text(kind), where,
             py_found(p, &p->tok));
     py_note(p, open, "the bracket is opened here");
@@ -154,41 +193,6 @@ bool py_enter(PyParser *p) {
 }
 
 // ---- the end of a panic
-
-bool py_begins_statement(PyTokenKind kind) {
-    switch (kind) {
-    case TOK_ASSERT:
-    case TOK_BREAK:
-    case TOK_CLASS:
-    case TOK_CONTINUE:
-    case TOK_DEF:
-    case TOK_DEL:
-    case TOK_ELIF:
-    case TOK_EXCEPT:
-    case TOK_FINALLY:
-    case TOK_GLOBAL:
-    case TOK_IMPORT:
-    case TOK_NONLOCAL:
-    case TOK_PASS:
-    case TOK_RAISE:
-    case TOK_RETURN:
-    case TOK_TRY:
-    case TOK_WHILE:
-    case TOK_WITH: return true;
-    default: return false;
-    }
-}
-
-static bool is_closing(PyTokenKind kind) {
-    return kind == TOK_RPAREN || kind == TOK_RBRACKET || kind == TOK_RBRACE;
-}
-
-// Does this token, in an open bracket, show that the bracket is not closed?
-static bool line_is_outside(const PyParser *p) {
-    if (!p->tok.first || p->tok.span.begin <= p->statement || is_closing(p->tok.kind)) return false;
-    if (py_begins_statement(p->tok.kind)) return true;
-    return py_lex_column(&p->lex, p->tok.span.begin) <= vec_last(&p->lex.indents).column;
-}
 
 void py_skip_line(PyParser *p) {
     p->tok = p->stopped;
@@ -266,14 +270,17 @@ static unsigned height_below(const Py *n) {
 Py *py_close(PyParser *p, Py *node) { return py_close_at(p, node, height_below(node) + 1); }
 
 Py *py_close_at(PyParser *p, Py *node, unsigned height) {
-    node->span.end = p->previous.end > node->span.begin ? p->previous.end : node->span.end;
+    uint32_t begin = node->span.begin;
+    if (p->previous.end > begin) node->span.end = p->previous.end;
+    if (node->span.end < begin) node->span.end = begin;
     node->height = (uint8_t)height;
     if (height <= PY_MAX_DEPTH) return node;
-    if (node->span.begin >= p->deep)  // nothing in it was reported
+    if (begin >= p->deep)  // nothing in it was reported
         py_complain(p, node->span, DIAG_TOO_DEEP, "this is nested more than %d deep",
                     (int)PY_MAX_DEPTH);
     p->deep = node->span.end;
-    *node = (Py){.kind = PY_ERROR, .span = node->span, .height = 1};
+    PyKind kind = node->kind == PY_BLOCK ? PY_BLOCK : PY_ERROR;
+    *node = (Py){.kind = kind, .span = node->span, .height = 1};
     return node;
 }
 

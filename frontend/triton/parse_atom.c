@@ -38,6 +38,7 @@ static void help_no_expression(PyParser *p) {
     case TOK_BANG: py_help(p, "write 'not'"); break;
     case TOK_ASSIGN: py_help(p, "did you mean '=='?"); break;
     case TOK_YIELD: py_help(p, "a 'yield' in an expression is in parentheses"); break;
+    case TOK_FSTRING_TEXT: py_help(p, "a lambda in an f-string is in parentheses"); break;
     case TOK_IF:
     case TOK_ELSE: py_help(p, "a choice is written 'a if condition else b'"); break;
     default:
@@ -46,16 +47,20 @@ static void help_no_expression(PyParser *p) {
     }
 }
 
+// Was the last operator one half of '++' or '--'?
+static char half_of_step(const PyParser *p) {
+    const char *text = p->file->text.text + (p->previous.begin - p->file->base);
+    bool one = p->previous.end == p->previous.begin + 1 && text > p->file->text.text;
+    return one && (*text == '+' || *text == '-') && text[-1] == *text ? *text : 0;
+}
+
 static Py *no_expression(PyParser *p) {
     Py *node = py_error(p);
     bool starred = py_at(p, TOK_STAR) || py_at(p, TOK_POW);
-    const char *text = p->file->text.text + (p->previous.begin - p->file->base);
-    bool step = p->previous.end < p->file->base + p->file->text.size && p->previous.begin > 0 &&
-                p->previous.end == p->previous.begin + 1 && (*text == '+' || *text == '-') &&
-                text > p->file->text.text && text[-1] == *text;
+    char step = half_of_step(p);
     py_expected(p, "an expression");
     if (step) {
-        py_help(p, "there is no '%c%c'; write '%c= 1'", *text, *text, *text);
+        py_help(p, "there is no '%c%c'; write '%c= 1'", step, step, step);
     } else if (starred) {
         py_help(p, "'*' before a value is for arguments, and for the items of tuples and lists");
     } else {
@@ -179,6 +184,8 @@ static Py *slice(PyParser *p) {
     if (py_at(p, TOK_STAR)) return py_star_named(p);
     Py *from = py_at(p, TOK_COLON) ? NULL : py_named(p);
     if (!py_at(p, TOK_COLON)) return from ? from : py_error(p);
+    if (from && from->kind == PY_WALRUS && !from->parenthesized)
+        py_complain(p, from->span, DIAG_SYNTAX, "':=' in a slice needs parentheses");
     Py *node = py_node(p, PY_SLICE, begin);
     py_advance(p);
     node->a = from;

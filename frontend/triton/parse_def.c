@@ -78,7 +78,9 @@ void py_parameters(PyParser *p, PyFunc *func, PyTokenKind close, bool annotated)
         } else if (py_at(p, TOK_STAR)) {
             star_param(p, &s);
         } else if (py_accept(p, TOK_POW)) {
-            if (s.bare) break;
+            if (s.bare)
+                py_complain(p, at, DIAG_SYNTAX, "expected a parameter with a name after '*'");
+            s.bare = false;
             add_param(p, &s, PY_PARAM_KWARGS, "the name of a parameter after '**'");
             s.last = true;
         } else {
@@ -173,7 +175,7 @@ Py *py_def(PyParser *p, Py *decorators, uint32_t begin, bool is_async) {
         py_parameters(p, func, TOK_RPAREN, true);
         py_expect_close(p, TOK_RPAREN, open, "after the parameters");
     }
-    if (py_accept(p, TOK_ARROW)) func->returns = py_expressions(p);
+    if (py_accept(p, TOK_ARROW)) func->returns = py_expression(p);
     p->func = func;
     func->body = py_block(p, "after the head of the function");
     p->func = func->outer;

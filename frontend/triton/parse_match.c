@@ -55,6 +55,7 @@ static Py *literal(PyParser *p) {
     case TOK_INT:
     case TOK_FLOAT:
     case TOK_STRING:
+    case TOK_FSTRING_BEGIN:  // which CPython refuses after its parser
     case TOK_TRUE:
     case TOK_FALSE:
     case TOK_NONE: return py_atom(p);
@@ -62,8 +63,6 @@ static Py *literal(PyParser *p) {
     }
     Py *node = py_error(p);
     py_expected(p, "a pattern");
-    if (p->stopped.kind == TOK_FSTRING_BEGIN)
-        py_help(p, "a pattern is a constant, and an f-string is not one");
     return node;
 }
 
@@ -98,7 +97,7 @@ static Py *literal_pattern(PyParser *p) {
     node->op = py_at(p, TOK_PLUS) ? PY_ADD : PY_SUB;
     py_advance(p);
     node->a = left;
-    node->b = number(p, true, "an imaginary number, such as '1j',");
+    node->b = number(p, true, "an imaginary number such as '1j' in a pattern");
     return py_close(p, node);
 }
 
@@ -136,6 +135,7 @@ static Py *sequence_pattern(PyParser *p) {
     if (bracket || !node->list || comma) return py_close(p, node);
     if (node->list->kind == PY_STARRED)
         py_complain(p, node->list->span, DIAG_SYNTAX, "a '*' needs a tuple or a list around it");
+    if (node->list->kind == PY_STARRED) return py_close(p, node);
     node->list->parenthesized = true;
     return node->list;
 }
@@ -330,11 +330,13 @@ Py *py_match(PyParser *p) {
     node->a = subject(p);
     py_expect(p, TOK_COLON, "after the value of 'match'");
     if (!py_accept(p, TOK_NEWLINE)) py_expected(p, "a line end and 'case' after 'match …:'");
-    if (p->panic) py_skip_line(p);
+    bool broken = p->panic;
+    if (broken) py_skip_line(p);
     if (!py_at(p, TOK_INDENT)) {
-        py_complain(p, py_here(p), DIAG_SYNTAX,
-                    "expected an indented block of 'case' after 'match', found %s",
-                    py_found(p, &p->tok));
+        if (!broken)
+            py_complain(p, py_here(p), DIAG_SYNTAX,
+                        "expected an indented block of 'case' after 'match', found %s",
+                        py_found(p, &p->tok));
     } else if (!py_enter(p)) {
         py_skip_block(p);
     } else {

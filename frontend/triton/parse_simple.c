@@ -33,6 +33,9 @@ static Py *assign(PyParser *p, Py *first, uint32_t begin) {
     Py *value = first;
     while (py_accept(p, TOK_ASSIGN)) {
         py_check_target(p, value);
+        if (value->kind == PY_COMPARE || value->kind == PY_CALL || value->kind == PY_BINARY ||
+            value->kind == PY_BOOL_OP)
+            py_help(p, "did you mean '=='?");
         py_list_add(&targets, value);
         value = py_value(p);
     }

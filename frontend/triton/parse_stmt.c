@@ -232,9 +232,7 @@ void py_statements(PyParser *p, PyNodes *list) {
     enum { NONE = -1 };
     long inner = 0, failed = NONE;  // at which depth of these lines a statement had an error
     while (!py_at(p, TOK_END)) {
-        if (py_at(p, TOK_NEWLINE)) {
-            py_advance(p);
-        } else if (py_at(p, TOK_DEDENT)) {
+        if (py_at(p, TOK_DEDENT)) {
             if (inner == 0) return;
             inner--;
             py_advance(p);

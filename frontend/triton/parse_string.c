@@ -84,7 +84,10 @@ static Py *field_inside(PyParser *p, Span open) {
     if (py_accept(p, TOK_BANG)) node->name = conversion(p);
     if (py_at(p, TOK_COLON)) node->b = format_spec(p);
     if (node->debug && !node->name && !node->b) node->name = intern(p->names, STR("r"));
-    py_expect_close(p, TOK_RBRACE, open, "after the value in an f-string");
+    if (!py_accept(p, TOK_RBRACE)) {
+        py_expected(p, "'}' after the value in an f-string");
+        py_note(p, open, "the '{' is here");
+    }
     return py_close(p, node);
 }
 

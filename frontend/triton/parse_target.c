@@ -8,7 +8,7 @@ const char *py_describe(const Py *node) {
     case PY_STRING: return "a string";
     case PY_FSTRING:
     case PY_FORMAT: return "an f-string";
-    case PY_NAME: return "a name";
+    case PY_NAME: return node->parenthesized ? "a name in parentheses" : "a name";
     case PY_TRUE: return "True";
     case PY_FALSE: return "False";
     case PY_NONE: return "None";
@@ -54,11 +54,7 @@ static void check(PyParser *p, const Py *target, const char *verb, bool stars) {
         check(p, target->a, verb, stars);
         return;
     }
-    if (!py_complain(p, target->span, DIAG_ASSIGN, "cannot %s %s", verb, py_describe(target)))
-        return;
-    if (stars && (target->kind == PY_COMPARE || target->kind == PY_CALL ||
-                  target->kind == PY_BINARY || target->kind == PY_BOOL_OP))
-        py_help(p, "did you mean '=='?");
+    py_complain(p, target->span, DIAG_ASSIGN, "cannot %s %s", verb, py_describe(target));
 }
 
 void py_check_target(PyParser *p, const Py *target) { check(p, target, "assign to", true); }

@@ -77,7 +77,8 @@ void py_skip_line(PyParser *p);
 // Can this keyword only begin a statement, or a part of one?
 bool py_begins_statement(PyTokenKind kind);
 Py *py_node(PyParser *p, PyKind kind, uint32_t begin);
-// Ends a node at the last token consumed. A node that is too high becomes a PY_ERROR.
+// Ends a node at the last token consumed. A node that is too high becomes a PY_ERROR,
+// a block an empty one.
 Py *py_close(PyParser *p, Py *node);
 Py *py_close_at(PyParser *p, Py *node, unsigned height);  // of this height
 Py *py_error(PyParser *p);
