@@ -55,6 +55,10 @@ static void trace(Elab *e) {
 
 static const Language language = {.operator_text = operator_text,
                                   .cast_text = cast_text,
+                                  .dtype_text = tr_type_name,
+                                  .pointer = {"pointer<", ">"},
+                                  .tile = "tensor",
+                                  .val_text = tr_own_text,
                                   .rank_help = "x[:, None] adds a dimension",
                                   .trace = trace};
 

@@ -174,7 +174,8 @@ Val tr_none(void);
 const Object *tr_object_of(Val v);  // NULL: it is another kind of value
 bool tr_is_none(Val v);
 bool tr_is(Val v, ObjectKind kind);
-const char *tr_text(Elab *e, Val v);  // describes a value in Python's words
+const char *tr_own_text(Elab *e, Val v);  // NULL: Python has no words of its own for it
+static inline const char *tr_text(Elab *e, Val v) { return el_val_text(e, v); }
 const char *tr_type_name(Dtype t);    // "fp32", "int1"
 bool tr_type_named(Str name, Dtype *t);
 

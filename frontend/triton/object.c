@@ -105,13 +105,6 @@ bool tr_type_named(Str name, Dtype *t) {
 
 // ---- texts
 
-static const char *tensor_text(Elab *e, const IrType *t) {
-    const char *name = tr_type_name(t->elem);
-    if (t->kind == IR_PTR) name = arena_printf(e->scratch, "pointer<%s>", name);
-    if (!t->rank) return name;
-    return arena_printf(e->scratch, "%s%s", name, el_shape_text(e, t->rank, t->shape));
-}
-
 static const char *object_text(Elab *e, const Object *o) {
     switch (o->kind) {
     case OBJECT_NONE: return "None";
@@ -136,10 +129,7 @@ static const char *object_text(Elab *e, const Object *o) {
     return "";
 }
 
-const char *tr_text(Elab *e, Val v) {
-    if (v.kind == VAL_IR) return tensor_text(e, v.ir->type);
+const char *tr_own_text(Elab *e, Val v) {
     if (v.kind == VAL_BOOL) return v.truth ? "True" : "False";
-    if (v.kind == VAL_TYPE) return arena_printf(e->scratch, "the type %s", tr_type_name(v.type));
-    if (v.kind == VAL_FN) return object_text(e, v.fn.own);
-    return el_val_text(e, v);
+    return v.kind == VAL_FN ? object_text(e, v.fn.own) : NULL;
 }
