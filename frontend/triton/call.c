@@ -84,7 +84,7 @@ static bool is_config(Str name) {  // arguments that every function takes and th
 }
 
 static Val wrong_arguments(Elab *e, const TlFunction *tl, Span span, const char *what) {
-    el_error(e, span, DIAG_ARGUMENTS, "'tl.%s': %s", tl->name, what);
+    tr_certain(e, span, DIAG_ARGUMENTS, "'tl.%s': %s", tl->name, what);
     el_help(e, "tl.%s(%s)", tl->name, tl->signature);
     return EL_POISON;
 }
@@ -280,7 +280,7 @@ Val tr_call_func(Elab *e, const PyFunc *func, const Arguments *a, bool host, Spa
         return el_error(e, span, DIAG_TOO_DEEP, "calls nest deeper than %d", TR_CALL_DEPTH);
     for (const JitFrame *f = t->frame; f; f = f->caller)
         if (f->func == func && !host) {
-            el_error(e, span, DIAG_RECURSION, "'%s' calls itself", func->name);
+            tr_certain(e, span, DIAG_RECURSION, "'%s' calls itself", func->name);
             el_help(e, "a jit function is inlined at each call, so it cannot be recursive");
             return EL_POISON;
         }

@@ -136,10 +136,22 @@ typedef struct JitFrame {
     uint32_t region;
 } JitFrame;
 
-// How far an elaboration came that failed.
+// The place of an error.
+typedef struct TritonPlace {
+    Span kernel;   // the call or place in the kernel's own body
+    Span at;       // the error's own
+    bool inside;   // in a function that the kernel calls
+    bool certain;  // the error does not depend on types and values
+} TritonPlace;
+
+// How far an elaboration came that failed. Errors at known places are reported, but do not count.
 typedef struct TritonProgress {
-    uint32_t ops;  // emitted before the first error
-    Span failed;   // the call or place in the kernel's own body
+    VEC(TritonPlace) known;
+    bool stops;  // the first error that counts ends the elaboration
+    bool failed;
+    uint32_t reached;  // where the last statement of the kernel begins that was reached
+    uint32_t ops;      // emitted before that error
+    TritonPlace place;
 } TritonProgress;
 
 typedef struct TritonElab {
@@ -153,6 +165,9 @@ typedef struct TritonElab {
     bool launch;           // the grid is computed: parameters are scalars of the launch
     int depth, calls, unrolled;
     TritonProgress *progress;
+    bool certain;  // what is reported next does not depend on types and values
+    bool stopped;  // the rest is not elaborated
+    uint32_t reached;
     int stars;  // nested `from … import *` that are being searched
 } TritonElab;
 
@@ -165,6 +180,9 @@ IrFunc *tr_kernel(TritonFile *file, IrModule *module, const FrontKernel *kernel,
                   const FrontSpec *spec, Diags *diags, TritonProgress *progress);
 // The value that the spec, an autotune configuration or the default gives; false: there is none.
 bool tr_config_value(Elab *e, Symbol name, Val *value);
+// An error that no other types and values of parameters would avoid.
+Val tr_certain(Elab *e, Span span, DiagCode code, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 // The value of a text that was given for a name.
 Val tr_text_value(Elab *e, Symbol text, Span span);
 
@@ -176,7 +194,7 @@ bool tr_is_none(Val v);
 bool tr_is(Val v, ObjectKind kind);
 const char *tr_own_text(Elab *e, Val v);  // NULL: Python has no words of its own for it
 static inline const char *tr_text(Elab *e, Val v) { return el_val_text(e, v); }
-const char *tr_type_name(Dtype t);    // "fp32", "int1"
+const char *tr_type_name(Dtype t);  // "fp32", "int1"
 bool tr_type_named(Str name, Dtype *t);
 
 // ---- composite.c: slots whose value may be a tuple or a block pointer

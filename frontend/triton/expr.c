@@ -26,7 +26,7 @@ static Val python_name(Elab *e, const Py *node) {
             return tr_object(e, (Object){.kind = OBJECT_PYTHON, .path = name});
     if (triton_of(e)->launch && tl_find(name))
         return tr_object(e, (Object){.kind = OBJECT_TL, .tl = tl_find(name), .path = name});
-    el_error(e, node->span, DIAG_UNKNOWN_NAME, "unknown name '%s'", node->name);
+    tr_certain(e, node->span, DIAG_UNKNOWN_NAME, "unknown name '%s'", node->name);
     VEC(Str) names = {0};
     TritonElab *t = triton_of(e);
     const TritonModule *module = tr_module(e);
@@ -44,7 +44,7 @@ static Val name_value(Elab *e, const Py *node) {
     if (slot) {
         Val v = tr_slot_value(e, slot);
         if (v.kind != VAL_NONE) return v;
-        el_error(e, node->span, DIAG_UNKNOWN_NAME, "'%s' has no value here", node->name);
+        el_error(e, node->span, DIAG_NOT_A_VALUE, "'%s' has no value here", node->name);
         el_help(e, "it is assigned in a loop or on one side of an 'if' only: assign it before");
         return EL_POISON;
     }
@@ -297,7 +297,7 @@ static Val binary_node(Elab *e, const Py *node) {
 }
 
 static Val unsupported(Elab *e, const Py *node, const char *what) {
-    return el_error(e, node->span, DIAG_UNSUPPORTED, "a kernel cannot use %s", what);
+    return tr_certain(e, node->span, DIAG_UNSUPPORTED, "a kernel cannot use %s", what);
 }
 
 static Val expression(Elab *e, const Py *node) {
@@ -342,6 +342,7 @@ static Val expression(Elab *e, const Py *node) {
 
 Val tr_expr(Elab *e, const Py *node) {
     TritonElab *t = triton_of(e);
+    if (t->stopped) return EL_POISON;
     if (t->depth >= TR_WALK_DEPTH)
         return el_error(e, node->span, DIAG_TOO_DEEP, "expressions and calls nest deeper than %d",
                         TR_WALK_DEPTH);

@@ -77,6 +77,16 @@ static Val converted(Elab *e, Str name, Val v, Span span) {
         if (negative) text = (Str){text.text + 1, text.size - 1};
         if (str_to_double(text, &value)) return real(negative ? -value : value);
     }
+    if (v.kind == VAL_STRING && str_equal(name, STR("int"))) {
+        Wide value = 0;
+        size_t i = str_starts(v.text, STR("-"));
+        bool digits = i < v.text.size && v.text.size < 20;
+        for (; i < v.text.size && digits; i++) {
+            digits = v.text.text[i] >= '0' && v.text.text[i] <= '9';
+            value = value * 10 + (v.text.text[i] - '0');
+        }
+        if (digits) return el_int(str_starts(v.text, STR("-")) ? -value : value);
+    }
     if (el_is_const(v)) {
         if (str_equal(name, STR("float"))) return real(real_of(v));
         if (v.kind == VAL_BOOL) return el_int(v.truth);

@@ -55,6 +55,9 @@ static Val triton_value(Elab *e, Str path, Str name) {
 
 static Val torch_value(Elab *e, Str path, Str name) {
     Dtype type;
+    // PyTorch has None here where the GPUs are NVIDIA's.
+    if (str_equal(path, STR("torch.version.hip"))) return tr_none();
+    if (str_equal(path, STR("torch.version"))) return module_value(e, path);
     if (tr_type_named(name, &type)) return (Val){.kind = VAL_TYPE, .type = type};
     if (str_equal(name, STR("finfo")) || str_equal(name, STR("iinfo")))
         return tr_object(e, (Object){.kind = OBJECT_PYTHON, .path = name});
@@ -95,7 +98,8 @@ static Val path_value(Elab *e, Str path) {
     if (is_tl_path(base)) return tl_value(e, path, name);
     if (str_equal(path, STR("triton.language"))) return module_value(e, path);
     if (str_equal(base, STR("triton"))) return triton_value(e, path, name);
-    if (str_equal(base, STR("torch"))) return torch_value(e, path, name);
+    if (str_equal(base, STR("torch")) || str_equal(base, STR("torch.version")))
+        return torch_value(e, path, name);
     if (str_equal(base, STR("math"))) return math_value(e, path, name);
     if (str_equal(base, STR("os")) || str_equal(base, STR("os.environ")))
         return os_value(e, path, name);
@@ -177,9 +181,12 @@ static Val global_value(Elab *e, const Global *g) {
 static bool guard_holds(Elab *e, const GlobalGuard *guard) {
     for (; guard; guard = guard->outer) {
         size_t count = diags_count(e->diags), errors = e->errors;
+        TritonProgress *progress = triton_of(e)->progress;
         bool truth = true;
+        triton_of(e)->progress = NULL;
         Val v = tr_expr(e, guard->node->a);
         if (v.kind == VAL_POISON || !tr_const_truth(e, v, &truth)) truth = true;
+        triton_of(e)->progress = progress;
         diags_truncate(e->diags, count);
         e->errors = errors;
         if (truth == guard->otherwise) return false;
@@ -202,7 +209,7 @@ static Val evaluate(Elab *e, TritonModule *module, Global *g) {
     e->scratch = scratch;
     t->frame = frame;
     t->module = outer;
-    g->state = 2;
+    g->state = el_is_poison(g->val) ? 0 : 2;  // the error is reported at each use
     return g->val;
 }
 
