@@ -83,6 +83,25 @@ static void find_compared(const TypeSearch *s, Open *o, const Py *x, int depth) 
     for (const Py *i = x->list; i; i = i->next) find_compared(s, o, i, depth + 1);
 }
 
+// Does the function ask whether the parameter is None, or whether it is given?
+static bool may_be_none(const Py *x, Symbol name, int depth) {
+    if (!x || depth > PY_MAX_DEPTH || is_leaf(x)) return false;
+    const Py *asked = x->kind == PY_IF || x->kind == PY_TERNARY ? x->a : NULL;
+    if (x->kind == PY_COMPARE && x->list && x->list->a->kind == PY_NONE) asked = x->a;
+    if (asked && asked->kind == PY_UNARY && asked->op == PY_NOT) asked = asked->a;
+    if (asked && asked->kind == PY_NAME && asked->name == name) return true;
+    // A jit function that gets it may ask.
+    if (x->kind == PY_CALL && x->a->kind == PY_NAME)
+        for (const Py *a = x->list; a; a = a->next)
+            if (a->kind == PY_NAME && a->name == name) return true;
+    const Py *parts[4] = {x->a, x->b, x->c, x->d};
+    for (int i = 0; i < 4; i++)
+        if (may_be_none(parts[i], name, depth + 1)) return true;
+    for (const Py *i = x->list; i; i = i->next)
+        if (may_be_none(i, name, depth + 1)) return true;
+    return false;
+}
+
 static void constexpr_candidates(const TypeSearch *s, Open *o) {
     const TritonKernel *own = s->kernel->own;
     static const int64_t usual[] = {16, 1, 32, 0, 64, 2, 4, 8, 128};
@@ -122,8 +141,7 @@ static void open_params(TypeSearch *s) {
                                           DTYPE_U8,  DTYPE_F8E4M3, DTYPE_BOOL};
             if (!pointer) add_type(o, DTYPE_I32);
             for (size_t i = 0; i < sizeof types / sizeof *types; i++) add_type(o, types[i]);
-            if (!pointer) add_text(s, o, "1");
-            add_text(s, o, "None");
+            if (may_be_none(own->func->body, o->param->name, 0)) add_text(s, o, "None");
         }
         s->count++;
     }

@@ -37,7 +37,7 @@ static const char *operator_text(Operator op) {
 }
 
 static const char *cast_text(Arena *arena, Dtype to) {
-    return arena_printf(arena, "x.to(tl.%s)", tr_type_name(to));
+    return arena_printf(arena, "x.to(tl.%s)", tr_tl_type_name(to));
 }
 
 static bool same_span(Span a, Span b) { return a.begin == b.begin && a.end == b.end; }

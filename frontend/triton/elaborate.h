@@ -88,7 +88,8 @@ typedef struct Global {
     const GlobalGuard *guard;
     struct Global *earlier;  // the definition of the same name before this one
     Val val;
-    uint8_t state;  // 0: not evaluated, 1: being evaluated, 2: known
+    uint8_t state;      // 0: not evaluated, 1: being evaluated, 2: known
+    const Diag *wrong;  // why it has no value
 } Global;
 
 // A file that was read.
@@ -194,7 +195,8 @@ bool tr_is_none(Val v);
 bool tr_is(Val v, ObjectKind kind);
 const char *tr_own_text(Elab *e, Val v);  // NULL: Python has no words of its own for it
 static inline const char *tr_text(Elab *e, Val v) { return el_val_text(e, v); }
-const char *tr_type_name(Dtype t);  // "fp32", "int1"
+const char *tr_type_name(Dtype t);     // "fp32", "int1"
+const char *tr_tl_type_name(Dtype t);  // "float32"
 bool tr_type_named(Str name, Dtype *t);
 
 // ---- composite.c: slots whose value may be a tuple or a block pointer
@@ -215,7 +217,16 @@ Global *tr_find_global(const TritonModule *module, Symbol name);
 TritonModule *tr_import(TritonFile *file, const TritonModule *from, Str dotted, unsigned dots);
 // "triton.language.load" for an expression of names and attributes; empty for other expressions.
 Str tr_path_of(const TritonModule *module, const Py *node, Arena *arena);
+Str tr_last_name(const Py *node);  // of a name or an attribute
 bool tr_is_jit(const TritonModule *module, const PyFunc *func);
+
+// ---- missing.c
+// Reports a name of triton.language that is not there, or not supported.
+Val tr_no_function(Elab *e, Str path, Span span);
+// Reports the use of something that stands in no file that is read.
+Val tr_not_read(Elab *e, const Object *o, Span span);
+// The parameter of the signature whose name is nearest to this one; empty: all are far away.
+Str tr_nearest_param(Elab *e, const char *signature, Str name);
 
 // ---- scope.c: values of names and attributes
 Val tr_global(Elab *e, Symbol name, Span span, bool *found);
@@ -294,6 +305,9 @@ struct TlFunction {
     int which;  // for bodies that serve several functions
 };
 const TlFunction *tl_find(Str name);
+uint32_t tl_functions(const TlFunction **list);
+// The next parameter of a signature: "mask=None". False at the end.
+bool tl_next_param(Str *rest, Str *name, bool *has_default, bool *takes_all);
 // Accesses through a block pointer, for the calls of tl.load and tl.store.
 Val tr_block_load(Elab *e, const TlCall *c, const Object *o);
 Val tr_block_store(Elab *e, const TlCall *c, const Object *o);

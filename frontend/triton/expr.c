@@ -1,6 +1,23 @@
 // Expressions.
 #include "frontend/triton/elaborate.h"
 
+// Says how a value becomes one that is known at compile time.
+static void help_constant(Elab *e, const IrValue *v) {
+    const char *name = v->name ? v->name : "N";
+    for (size_t i = 0; i < e->func->params.count; i++)
+        if (e->func->params.data[i].value == v) {
+            el_help(e, "a parameter is known when it is annotated: %s: tl.constexpr", name);
+            return;
+        }
+    if (v->def && v->def->code == IR_CONST)
+        el_help(e, "'=' makes a tensor; a number stays known when it is written %s: tl.constexpr",
+                name);
+    else if (!v->def)
+        el_help(e, "the counter of tl.static_range is known, that of range is not");
+    else
+        el_help(e, "a value is known when it is computed from constexprs and numbers only");
+}
+
 bool tr_const_int(Elab *e, Val v, const char *what, Span span, Wide *value) {
     if (v.kind == VAL_POISON) return false;
     if (v.kind == VAL_BOOL) v = el_int(v.truth);
@@ -8,8 +25,7 @@ bool tr_const_int(Elab *e, Val v, const char *what, Span span, Wide *value) {
     if (v.kind == VAL_INT) return true;
     el_error(e, span, DIAG_NOT_CONSTANT, "%s must be an integer known at compile time, found %s",
              what, tr_text(e, v));
-    if (v.kind == VAL_IR)
-        el_help(e, "a parameter is known at compile time when it is annotated: N: tl.constexpr");
+    if (v.kind == VAL_IR) help_constant(e, v.ir);
     return false;
 }
 
@@ -32,10 +48,15 @@ static Val python_name(Elab *e, const Py *node) {
     const TritonModule *module = tr_module(e);
     for (size_t i = 0; i < module->globals.count; i++)
         vec_push(e->scratch, &names, str(module->globals.data[i]->name));
-    for (const PyParam *p = t->frame ? t->frame->func->params : NULL; p; p = p->next)
-        vec_push(e->scratch, &names, str(p->name));
+    for (uint32_t i = 0; t->frame && i < t->frame->slots.count; i++)
+        vec_push(e->scratch, &names, str((Symbol)(uintptr_t)t->frame->slots.entries[i].key));
     Str near = str_nearest(name, names.data, names.count);
-    if (near.size) el_help(e, "did you mean '%.*s'?", STR_ARG(near));
+    if (near.size)
+        el_help(e, "did you mean '%.*s'?", STR_ARG(near));
+    else if (str_equal(name, STR("tl")))
+        el_help(e, "add 'import triton.language as tl' at the top of the file");
+    else if (tl_find(name))
+        el_help(e, "did you mean 'tl.%s'?", node->name);
     return EL_POISON;
 }
 
@@ -45,7 +66,9 @@ static Val name_value(Elab *e, const Py *node) {
         Val v = tr_slot_value(e, slot);
         if (v.kind != VAL_NONE) return v;
         el_error(e, node->span, DIAG_NOT_A_VALUE, "'%s' has no value here", node->name);
-        el_help(e, "it is assigned in a loop or on one side of an 'if' only: assign it before");
+        el_help(e,
+                "a name that is assigned in a loop, or on one side of an 'if', has none "
+                "afterwards: assign it before");
         return EL_POISON;
     }
     bool found;
@@ -185,7 +208,8 @@ static Val tensor_subscript(Elab *e, Val v, const Py *node) {
             return el_error(e, node->span, DIAG_SHAPE, "a tensor has at most %d dimensions",
                             IR_MAX_RANK);
         if (whole && used == t->rank)
-            return el_error(e, x->span, DIAG_INDEX, "%s has %u dimensions", tr_text(e, v), t->rank);
+            return el_error(e, x->span, DIAG_INDEX, "%s has only %u dimension%s", tr_text(e, v),
+                            t->rank, t->rank == 1 ? "" : "s");
         shape.dims[shape.rank++] = whole ? t->shape[used++] : 1;
     }
     while (used < t->rank && shape.rank < IR_MAX_RANK) shape.dims[shape.rank++] = t->shape[used++];

@@ -280,6 +280,7 @@ static IrValue *while_ask(Elab *e, void *user) {
     if (!cond || !cond->type->rank) return cond;
     el_error(e, node->a->span, DIAG_CONDITION, "a condition must be a scalar, found %s",
              tr_text(e, v));
+    el_help(e, "tl.max(x) > 0 asks whether any element is positive");
     return NULL;
 }
 

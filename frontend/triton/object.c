@@ -94,6 +94,17 @@ const char *tr_type_name(Dtype t) {
     return dtype_name(t);
 }
 
+const char *tr_tl_type_name(Dtype t) {
+    const char *name = NULL;
+    for (size_t i = 0; i < sizeof type_names / sizeof *type_names; i++) {
+        if (type_names[i].type != t) continue;
+        Str one = str(type_names[i].name);
+        if (!name || str_mentions(one, STR("float"))) name = type_names[i].name;
+        if (str_starts(one, STR("float")) || str_starts(one, STR("bfloat"))) break;
+    }
+    return name ? name : dtype_name(t);
+}
+
 bool tr_type_named(Str name, Dtype *t) {
     for (size_t i = 0; i < sizeof type_names / sizeof *type_names; i++) {
         if (!str_equal(name, str(type_names[i].name))) continue;

@@ -194,30 +194,43 @@ static bool guard_holds(Elab *e, const GlobalGuard *guard) {
     return true;
 }
 
-static Val evaluate(Elab *e, TritonModule *module, Global *g) {
+// Errors are kept: they are reported where the name is used.
+static void evaluate(Elab *e, TritonModule *module, Global *g) {
     TritonElab *t = triton_of(e);
-    JitFrame *frame = t->frame;
-    TritonModule *outer = t->module;
-    Arena *scratch = e->scratch;
+    TritonElab outer = *t;
     g->state = 1;
     t->frame = NULL;
     t->module = module;
+    t->progress = NULL;
     e->scratch = t->file->arena;  // the value lives as long as the file
+    e->diags = diags_create(t->file->arena, t->file->sources);
     Global *chosen = g;
     while (chosen && chosen->guard && !guard_holds(e, chosen->guard)) chosen = chosen->earlier;
     g->val = global_value(e, chosen ? chosen : g);
-    e->scratch = scratch;
-    t->frame = frame;
-    t->module = outer;
-    g->state = el_is_poison(g->val) ? 0 : 2;  // the error is reported at each use
-    return g->val;
+    if (el_is_poison(g->val) && diags_count(e->diags)) g->wrong = diags_get(e->diags, 0);
+    e->scratch = outer.elab.scratch;
+    e->diags = outer.elab.diags;
+    e->errors = outer.elab.errors;
+    t->frame = outer.frame;
+    t->module = outer.module;
+    t->progress = outer.progress;
+    g->state = 2;
+}
+
+static Val known_value(Elab *e, const Global *g) {
+    if (!el_is_poison(g->val)) return g->val;
+    tr_certain(e, e->b.span, DIAG_NOT_CONSTANT, "the value of '%s' is not known at compile time",
+               g->name);
+    if (g->wrong) el_note(e, g->wrong->span, "%.*s", STR_ARG(g->wrong->text));
+    return EL_POISON;
 }
 
 static Val module_name(Elab *e, TritonModule *module, Symbol name, bool *found) {
     Global *g = tr_find_global(module, name);
     *found = g != NULL;
     if (g && g->state == 1) return unknown(e, str(name));
-    if (g) return g->state == 2 ? g->val : evaluate(e, module, g);
+    if (g && !g->state) evaluate(e, module, g);
+    if (g) return known_value(e, g);
     for (size_t i = 0; i < module->stars.count && triton_of(e)->stars < 16; i++) {
         const Py *star = module->stars.data[i];
         TritonModule *m = tr_import(triton_of(e)->file, module, star->text, star->dots);
@@ -230,6 +243,39 @@ static Val module_name(Elab *e, TritonModule *module, Symbol name, bool *found) 
     return EL_POISON;
 }
 
+static bool is_constexpr_global(const TritonModule *module, const Global *g, int depth);
+
+// Is the value a tl.constexpr, by its text?
+static bool makes_constexpr(const TritonModule *module, const Py *x, int depth) {
+    if (!x || depth > 16) return false;
+    if (x->kind == PY_CALL || x->kind == PY_ATTRIBUTE)
+        return str_equal(x->kind == PY_CALL ? tr_last_name(x->a) : str(x->name), STR("constexpr"));
+    if (x->kind == PY_NAME) {
+        const Global *g = tr_find_global(module, x->name);
+        return g && is_constexpr_global(module, g, depth + 1);
+    }
+    if (x->kind != PY_BINARY && x->kind != PY_UNARY && x->kind != PY_TERNARY) return false;
+    return makes_constexpr(module, x->a, depth + 1) || makes_constexpr(module, x->b, depth + 1);
+}
+
+static bool is_constexpr_global(const TritonModule *module, const Global *g, int depth) {
+    const Py *node = g->node;
+    if (node->kind == PY_ANNOTATED)
+        return makes_constexpr(module, node->b, depth) || makes_constexpr(module, node->c, depth);
+    return node->kind != PY_ASSIGN || makes_constexpr(module, node->a, depth);
+}
+
+// Triton takes a global only if it is a constexpr, a type, a function or a module.
+static void warn_global(Elab *e, const TritonModule *module, const Global *g, Val v, Span span) {
+    const TritonElab *t = triton_of(e);
+    bool plain = el_is_const(v) || v.kind == VAL_STRING || v.kind == VAL_TUPLE;
+    if (!t->progress || !t->frame || t->frame->host || !plain) return;
+    if (is_constexpr_global(module, g, 0)) return;
+    diag_warning(e->diags, span, DIAG_NOT_CONSTANT,
+                 "Triton refuses '%s': it must be a tl.constexpr", g->name);
+    diag_help(e->diags, "write %s = tl.constexpr(…) at the top of the file", g->name);
+}
+
 Val tr_global(Elab *e, Symbol name, Span span, bool *found) {
     TritonModule *module = tr_module(e);
     const Global *g = tr_find_global(module, name);
@@ -237,7 +283,9 @@ Val tr_global(Elab *e, Symbol name, Span span, bool *found) {
         *found = true;
         return el_error(e, span, DIAG_RECURSION, "'%s' is defined by itself", name);
     }
-    return module_name(e, module, name, found);
+    Val v = module_name(e, module, name, found);
+    if (g) warn_global(e, module, g, v, span);
+    return v;
 }
 
 // ---- attributes
@@ -355,7 +403,12 @@ static Val object_attribute(Elab *e, Val v, const Py *node) {
         TritonModule *m = tr_import(triton_of(e)->file, o->module, name, 1);
         if (m) return file_value(e, m, name);
     }
-    if (o->kind == OBJECT_MODULE) return path_value(e, path_join(e->scratch, o->path, name));
+    if (o->kind == OBJECT_MODULE) {
+        Str path = path_join(e->scratch, o->path, name);
+        Val inside = path_value(e, path);
+        bool used = triton_of(e)->frame && tr_is(inside, OBJECT_UNKNOWN);
+        return used && is_tl_path(o->path) ? tr_no_function(e, path, node->span) : inside;
+    }
     if (o->kind == OBJECT_UNKNOWN)
         return unknown(e, path_join(triton_of(e)->file->arena, o->path, name));
     if (o->kind == OBJECT_LIMITS) return limit_attribute(e, v, node);

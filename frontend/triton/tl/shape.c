@@ -6,8 +6,8 @@ static bool axis_of(Elab *e, Val v, uint32_t rank, Span span, uint32_t *axis) {
     if (!tr_const_int(e, v, "an axis", span, &n)) return false;
     if (n < 0) n += rank;
     if (n < 0 || n >= rank) {
-        el_error(e, span, DIAG_ARGUMENTS, "the axis %s is outside of %u dimensions",
-                 el_wide_text(e, n < 0 ? n - rank : n), rank);
+        el_error(e, span, DIAG_ARGUMENTS, "the axis %s is outside of %u dimension%s",
+                 el_wide_text(e, n < 0 ? n - rank : n), rank, rank == 1 ? "" : "s");
         return false;
     }
     *axis = (uint32_t)n;
@@ -71,8 +71,10 @@ Val tl_reshape(Elab *e, const TlCall *c) {
     own.arg[1] = el_tuple(e, list.tuple.count, items);
     if (!tr_call_shape(e, &own, 1, &shape)) return EL_POISON;
     if (count_of(&from) != count_of(&shape))
-        return el_error(e, c->span, DIAG_SHAPE, "%s does not have the elements of %s",
-                        tr_text(e, el_ir(v)), el_shape_text(e, shape.rank, shape.dims));
+        return el_error(e, c->span, DIAG_SHAPE, "%s has %llu elements, %s has %llu",
+                        tr_text(e, el_ir(v)), (unsigned long long)count_of(&from),
+                        el_shape_text(e, shape.rank, shape.dims),
+                        (unsigned long long)count_of(&shape));
     return el_ir(ir_reshape(&e->b, v, shape.rank, shape.dims));
 }
 

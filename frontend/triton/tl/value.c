@@ -22,12 +22,17 @@ Val tl_arange(Elab *e, const TlCall *c) {
         !tr_call_int(e, c, 1, "the end of tl.arange", 0, &end))
         return EL_POISON;
     int64_t count = end - start;
-    if (start < INT32_MIN || end > INT32_MAX || count < 1 || (count & (count - 1)) ||
-        count > IR_MAX_COUNT) {
+    if (count < 1) {
+        el_error(e, c->span, DIAG_SHAPE, "tl.arange counts up: its end %lld must be above %lld",
+                 (long long)end, (long long)start);
+        return EL_POISON;
+    }
+    if (start < INT32_MIN || end > INT32_MAX || (count & (count - 1)) || count > IR_MAX_COUNT) {
         el_error(e, c->span, DIAG_SHAPE,
                  "tl.arange needs a number of elements that is a power of two, found %lld",
                  (long long)count);
-        el_help(e, "take the next power of two, and mask what is beyond the end");
+        el_help(e, "take tl.arange(0, %llu), and mask what is beyond the end",
+                (unsigned long long)el_next_power((uint64_t)count));
         return EL_POISON;
     }
     IrValue *v = ir_iota(&e->b, (uint32_t)count);
