@@ -53,8 +53,17 @@ static const char *table_text(Elab *e, const Table *t) {
 }
 
 const char *el_wide_text(Elab *e, Wide value) {
-    uint64_t magnitude = (uint64_t)(value < 0 ? -value : value);
-    return arena_printf(e->scratch, "%s%llu", value < 0 ? "-" : "", (unsigned long long)magnitude);
+    enum { DIGITS = 40 };
+    __extension__ unsigned __int128 rest = (unsigned __int128)value;
+    if (value < 0) rest = -rest;
+    char *text = arena_new(e->scratch, char, DIGITS + 2);
+    char *first = text + DIGITS;
+    do {
+        *--first = (char)('0' + (int)(rest % 10));
+        rest /= 10;
+    } while (rest);
+    if (value < 0) *--first = '-';
+    return first;
 }
 
 const char *el_val_text(Elab *e, Val v) {

@@ -182,6 +182,16 @@ Str tr_call_text(const TlCall *c, uint32_t i) {
     return c->arg[i].kind == VAL_STRING ? c->arg[i].text : STR("");
 }
 
+bool tr_call_word(Elab *e, const TlCall *c, uint32_t i, const char *what, const char *words) {
+    Str given = tr_call_text(c, i), rest = str(words), list = str(words);
+    if (!tr_given(c, i) || (c->arg[i].kind == VAL_STRING && !given.size)) return true;
+    while (rest.size && given.size)
+        if (str_equal(str_cut(rest, ' ', &rest), given)) return true;
+    el_error(e, c->at[i], DIAG_ARGUMENTS, "%s is unknown for '%s'", tr_text(e, c->arg[i]), what);
+    el_help(e, "it is one of: %.*s", STR_ARG(list));
+    return false;
+}
+
 bool tr_call_shape(Elab *e, const TlCall *c, uint32_t i, Shape *shape) {
     Val v = c->arg[i];
     if (v.kind != VAL_TUPLE) v = el_tuple(e, 1, &v);

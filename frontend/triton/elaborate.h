@@ -99,6 +99,7 @@ struct TritonModule {
     VEC(Global *) globals;
     Map by_name;            // Symbol → Global *, the latest
     VEC(const Py *) stars;  // from … import *
+    const Diag *wrong;      // of a file that is imported: its first error of grammar
 };
 
 typedef struct TritonFile {
@@ -223,6 +224,9 @@ bool tr_is_jit(const TritonModule *module, const PyFunc *func);
 // ---- missing.c
 // Reports a name of triton.language that is not there, or not supported.
 Val tr_no_function(Elab *e, Str path, Span span);
+// Reports a name that a file does not define.
+Val tr_not_defined(Elab *e, const TritonModule *module, Str name, Span span);
+bool tr_is_builtin(Str name);  // Is it a function of Python that kernels cannot use?
 // Reports the use of something that stands in no file that is read.
 Val tr_not_read(Elab *e, const Object *o, Span span);
 // The parameter of the signature whose name is nearest to this one; empty: all are far away.
@@ -293,6 +297,9 @@ bool tr_call_int(Elab *e, const TlCall *c, uint32_t i, const char *what, int64_t
                  int64_t *value);
 bool tr_call_bool(Elab *e, const TlCall *c, uint32_t i, bool missing, bool *value);
 Str tr_call_text(const TlCall *c, uint32_t i);  // empty if it is not a string
+// Is the argument not given, empty, or one of these words, which are separated by spaces? False
+// after an error.
+bool tr_call_word(Elab *e, const TlCall *c, uint32_t i, const char *what, const char *words);
 bool tr_call_shape(Elab *e, const TlCall *c, uint32_t i, Shape *shape);
 bool tr_call_type(Elab *e, const TlCall *c, uint32_t i, Dtype missing, Dtype *type);
 

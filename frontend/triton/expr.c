@@ -42,6 +42,9 @@ static Val python_name(Elab *e, const Py *node) {
             return tr_object(e, (Object){.kind = OBJECT_PYTHON, .path = name});
     if (triton_of(e)->launch && tl_find(name))
         return tr_object(e, (Object){.kind = OBJECT_TL, .tl = tl_find(name), .path = name});
+    if (tr_is_builtin(name))
+        return tr_certain(e, node->span, DIAG_UNSUPPORTED,
+                          "a kernel cannot use Python's function '%s'", node->name);
     tr_certain(e, node->span, DIAG_UNKNOWN_NAME, "unknown name '%s'", node->name);
     VEC(Str) names = {0};
     TritonElab *t = triton_of(e);
@@ -186,6 +189,18 @@ static Val tuple_item(Elab *e, Val v, const Py *node) {
 
 static bool is_full_slice(const Py *x) { return x->kind == PY_SLICE && !x->a && !x->b && !x->c; }
 
+static Val wrong_subscript(Elab *e, Val v, const Py *x) {
+    if (triton_of(e)->stopped) return EL_POISON;
+    bool pointer = el_is_ptr(v.ir);
+    el_error(e, x->span, DIAG_INDEX, "a %s takes ':' and 'None' as subscripts",
+             pointer ? "pointer" : "tensor");
+    if (pointer)
+        el_help(e, "p + i is the address of element i; tl.load and tl.store access it");
+    else
+        el_help(e, "elements are chosen by tl.gather, or when they are loaded");
+    return EL_POISON;
+}
+
 // x[:, None]: only whole dimensions and new ones.
 static Val tensor_subscript(Elab *e, Val v, const Py *node) {
     const Py *list = node->b->kind == PY_TUPLE ? node->b->list : node->b;
@@ -194,16 +209,9 @@ static Val tensor_subscript(Elab *e, Val v, const Py *node) {
     const IrType *t = v.ir->type;
     for (const Py *x = list; x; x = node->b->kind == PY_TUPLE ? x->next : NULL) {
         bool whole = is_full_slice(x);
-        if (x->kind == PY_ELLIPSIS || (!whole && x->kind != PY_NONE)) {
-            Val index = x->kind == PY_ELLIPSIS ? EL_POISON : tr_expr(e, x);
-            if (tr_is_none(index)) {
-                whole = false;
-            } else {
-                el_error(e, x->span, DIAG_INDEX, "a tensor takes ':' and 'None' as subscripts");
-                el_help(e, "elements are chosen by tl.gather, or when they are loaded");
-                return EL_POISON;
-            }
-        }
+        bool names_none = !whole && x->kind != PY_ELLIPSIS && x->kind != PY_SLICE &&
+                          (x->kind == PY_NONE || tr_is_none(tr_expr(e, x)));
+        if (!whole && !names_none) return wrong_subscript(e, v, x);
         if (shape.rank == IR_MAX_RANK)
             return el_error(e, node->span, DIAG_SHAPE, "a tensor has at most %d dimensions",
                             IR_MAX_RANK);
@@ -229,7 +237,7 @@ static Val subscript(Elab *e, const Py *node) {
         return el_error(e, node->b->span, DIAG_UNKNOWN_NAME, "the kernel has no such parameter");
     }
     // tl.constexpr[int] and other generic types of annotations
-    if (tr_object_of(v)) return v;
+    if (tr_is(v, OBJECT_CONSTEXPR) || tr_is(v, OBJECT_PYTHON) || tr_is(v, OBJECT_UNKNOWN)) return v;
     return el_error(e, node->span, DIAG_INDEX, "%s has no elements", tr_text(e, v));
 }
 

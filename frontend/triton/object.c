@@ -99,7 +99,7 @@ const char *tr_tl_type_name(Dtype t) {
     for (size_t i = 0; i < sizeof type_names / sizeof *type_names; i++) {
         if (type_names[i].type != t) continue;
         Str one = str(type_names[i].name);
-        if (!name || str_mentions(one, STR("float"))) name = type_names[i].name;
+        if (!name || str_starts(one, STR("float"))) name = type_names[i].name;
         if (str_starts(one, STR("float")) || str_starts(one, STR("bfloat"))) break;
     }
     return name ? name : dtype_name(t);
@@ -142,5 +142,8 @@ static const char *object_text(Elab *e, const Object *o) {
 
 const char *tr_own_text(Elab *e, Val v) {
     if (v.kind == VAL_BOOL) return v.truth ? "True" : "False";
+    if (v.kind == VAL_INT) return el_wide_text(e, v.integer);
+    if (v.kind == VAL_STRING && v.text.size <= 40)
+        return arena_printf(e->scratch, "the string '%.*s'", STR_ARG(v.text));
     return v.kind == VAL_FN ? object_text(e, v.fn.own) : NULL;
 }

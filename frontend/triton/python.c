@@ -45,7 +45,8 @@ static Val type_question(Elab *e, Str name, Val self, Span span) {
 static Val extreme(Elab *e, bool greatest, const Arguments *a, Span span) {
     Val list =
         a->count == 1 && a->vals[0].kind == VAL_TUPLE ? a->vals[0] : el_tuple(e, a->count, a->vals);
-    if (!list.tuple.count) return el_error(e, span, DIAG_ARGUMENTS, "no value is given");
+    if (!list.tuple.count)
+        return el_error(e, span, DIAG_ARGUMENTS, "'%s' needs a value", greatest ? "max" : "min");
     Val best = list.tuple.items[0];
     for (uint32_t i = 1; i < list.tuple.count; i++) {
         Val v = list.tuple.items[i];

@@ -139,13 +139,13 @@ static Val imported(Elab *e, const Py *from, Str name) {
         str_equal(name, STR("libdevice")))
         return module_value(e, STR("triton.language.extra.libdevice"));
     TritonModule *m = tr_import(t->file, here, from->text, from->dots);
-    if (m && m != here) {
-        bool found;
-        Val v = module_name(e, m, intern(t->file->names, name), &found);
-        if (found) return v;
-    }
+    bool found = false;
+    Val v = EL_POISON;
+    if (m && m != here) v = module_name(e, m, intern(t->file->names, name), &found);
+    if (found) return v;
     TritonModule *inner = tr_import(t->file, here, path, from->dots);
     if (inner) return file_value(e, inner, path);
+    if (m && m != here && !m->stars.count) return tr_not_defined(e, m, name, from->span);
     return path_value(e, path);
 }
 
@@ -219,16 +219,31 @@ static void evaluate(Elab *e, TritonModule *module, Global *g) {
 
 static Val known_value(Elab *e, const Global *g) {
     if (!el_is_poison(g->val)) return g->val;
-    tr_certain(e, e->b.span, DIAG_NOT_CONSTANT, "the value of '%s' is not known at compile time",
-               g->name);
-    if (g->wrong) el_note(e, g->wrong->span, "%.*s", STR_ARG(g->wrong->text));
+    if (g->node->kind == PY_ALIAS)
+        tr_certain(e, e->b.span, DIAG_IMPORT, "'%s' cannot be imported", g->name);
+    else
+        tr_certain(e, e->b.span, DIAG_NOT_CONSTANT,
+                   "the value of '%s' is not known at compile time", g->name);
+    if (!g->wrong) return EL_POISON;
+    // The reason is the innermost one.
+    const DiagNote *note = g->wrong->notes;
+    while (note && note->next) note = note->next;
+    el_note(e, note ? note->span : g->wrong->span, "%.*s",
+            STR_ARG(note ? note->text : g->wrong->text));
     return EL_POISON;
 }
 
 static Val module_name(Elab *e, TritonModule *module, Symbol name, bool *found) {
     Global *g = tr_find_global(module, name);
     *found = g != NULL;
-    if (g && g->state == 1) return unknown(e, str(name));
+    if (module->wrong) {
+        *found = true;
+        el_error(e, e->b.span, DIAG_IMPORT, "%.*s has errors", STR_ARG(module->source->path));
+        el_note(e, module->wrong->span, "%.*s", STR_ARG(module->wrong->text));
+        return EL_POISON;
+    }
+    if (g && g->state == 1)
+        return el_error(e, g->node->span, DIAG_RECURSION, "'%s' is defined by itself", name);
     if (g && !g->state) evaluate(e, module, g);
     if (g) return known_value(e, g);
     for (size_t i = 0; i < module->stars.count && triton_of(e)->stars < 16; i++) {
@@ -402,6 +417,8 @@ static Val object_attribute(Elab *e, Val v, const Py *node) {
         if (found) return inside;
         TritonModule *m = tr_import(triton_of(e)->file, o->module, name, 1);
         if (m) return file_value(e, m, name);
+        if (triton_of(e)->frame && !o->module->stars.count)
+            return tr_not_defined(e, o->module, name, node->span);
     }
     if (o->kind == OBJECT_MODULE) {
         Str path = path_join(e->scratch, o->path, name);

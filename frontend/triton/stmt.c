@@ -118,7 +118,7 @@ void tr_assign(Elab *e, const Py *target, Val v) {
         el_error(e, target->span, DIAG_ASSIGN, "a tensor's elements cannot be assigned");
         el_help(e, "tl.where(condition, new, old) makes a changed tensor; tl.store writes memory");
     } else {
-        el_error(e, target->span, DIAG_ASSIGN, "this cannot be assigned in a kernel");
+        el_error(e, target->span, DIAG_ASSIGN, "a kernel assigns to names only");
     }
 }
 
@@ -303,6 +303,21 @@ static void statement(Elab *e, const Py *s) {
         tr_certain(e, s->span, DIAG_UNSUPPORTED, "a kernel cannot define a function");
         el_help(e, "define it at the top of the file, with @triton.jit");
         break;
+    case PY_CLASS:
+    case PY_IMPORT:
+    case PY_FROM:
+    case PY_TRY:
+    case PY_WITH:
+    case PY_DEL:
+    case PY_RAISE:
+    case PY_MATCH: {
+        Str word = source_text(triton_of(e)->file->sources, s->span);
+        size_t size = 0;
+        while (size < word.size && str_word_char(word.text[size])) size++;
+        word.size = size;
+        tr_certain(e, s->span, DIAG_UNSUPPORTED, "a kernel cannot use '%.*s'", STR_ARG(word));
+        break;
+    }
     default: tr_certain(e, s->span, DIAG_UNSUPPORTED, "a kernel cannot use this statement"); break;
     }
 }

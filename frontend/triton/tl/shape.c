@@ -204,8 +204,11 @@ Val tl_gather(Elab *e, const TlCall *c) {
     bool fits = v->type->rank == index->type->rank && dtype_is(el_elem(index), DTYPE_CLASS_INT);
     for (uint32_t i = 0; fits && i < v->type->rank; i++)
         fits = i == axis || v->type->shape[i] == index->type->shape[i];
-    if (!fits)
-        return el_error(e, c->span, DIAG_SHAPE, "tl.gather does not take %s with the index %s",
-                        tr_text(e, el_ir(v)), tr_text(e, el_ir(index)));
+    if (!fits) {
+        el_error(e, c->span, DIAG_SHAPE, "tl.gather does not take %s with the index %s",
+                 tr_text(e, el_ir(v)), tr_text(e, el_ir(index)));
+        el_help(e, "the index has integers, and the tensor's extents except along the axis");
+        return EL_POISON;
+    }
     return el_ir(gathered(e, v, index, axis));
 }

@@ -110,14 +110,15 @@ Val tl_cast(Elab *e, const TlCall *c) {
     if (bitcast && el_elem(v) != to) {
         if (dtype_bits(el_elem(v)) != dtype_bits(to) || to == DTYPE_BOOL ||
             el_elem(v) == DTYPE_BOOL)
-            return el_error(e, c->span, DIAG_TYPE, "the bits of %s are not those of %s",
+            return el_error(e, c->span, DIAG_TYPE,
+                            "bitcast=True needs types of one size, found %s and %s",
                             tr_text(e, c->arg[0]), tr_type_name(to));
         return el_ir(ir_bitcast(&e->b, v, ir_tile(e->module, to, v->type->rank, v->type->shape)));
     }
     Str rounding = tr_call_text(c, 2);
     if (rounding.size && !str_equal(rounding, STR("rtne")))
-        return el_error(e, c->at[2], DIAG_UNSUPPORTED, "fp_downcast_rounding='%.*s'",
-                        STR_ARG(rounding));
+        return el_error(e, c->at[2], DIAG_UNSUPPORTED,
+                        "fp_downcast_rounding='%.*s' is not supported", STR_ARG(rounding));
     return el_ir(tr_cast(e, c->arg[0].kind == VAL_IR ? c->arg[0] : el_ir(v), to, c->span));
 }
 

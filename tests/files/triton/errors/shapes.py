@@ -33,5 +33,5 @@ def kernel(x_ptr):
     z = tl.permute(a[:, None], (0, 0))
     #! error: int32[16] has only 1 dimension [index] @14
     q = a[:, :, None]
-    #! error: the axis is outside of int32[16] [arguments] @19
+    #! error: the axis 1 is outside of int32[16] [arguments] @19
     p = tl.sum(a, 1)
