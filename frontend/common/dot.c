@@ -11,7 +11,8 @@ bool el_dot_operands(Elab *e, IrValue *x, IrValue *y, Span span) {
     if (!(same || bytes || (ocp_fp8(p) && ocp_fp8(q)))) {
         el_error(e, span, DIAG_TYPE, "'dot' needs operands of one type, found %s and %s",
                  el_type_text(e, x->type), el_type_text(e, y->type));
-        el_help(e, "8-bit integers mix, and f8e4m3 with f8e5m2; cast the others");
+        el_help(e, "8-bit integers mix, and %s with %s; cast the others",
+                el_dtype_text(e, DTYPE_F8E4M3), el_dtype_text(e, DTYPE_F8E5M2));
         return false;
     }
     if (bytes || dtype_is(p, DTYPE_CLASS_ANYFLOAT)) return true;
@@ -24,7 +25,8 @@ bool el_dot_shape(Elab *e, const IrType *x, const IrType *y, Span span, Shape *s
     uint32_t r = x->rank;
     bool ranks = r == y->rank && (r == 2 || r == 3);
     if (!ranks || x->shape[r - 1] != y->shape[r - 2] || (r == 3 && x->shape[0] != y->shape[0])) {
-        el_error(e, span, DIAG_SHAPE, "'dot' of %s and %s", el_type_text(e, x), el_type_text(e, y));
+        el_error(e, span, DIAG_SHAPE, "'dot' does not multiply %s by %s", el_type_text(e, x),
+                 el_type_text(e, y));
         el_help(e, "it multiplies [M, K] by [K, N], or [B, M, K] by [B, K, N]");
         return false;
     }

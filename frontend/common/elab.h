@@ -101,7 +101,12 @@ typedef struct Elab Elab;
 typedef struct Language {
     const char *(*operator_text)(Operator op);         // "+"
     const char *(*cast_text)(Arena *arena, Dtype to);  // how a value is cast: "f32(…)"
+    const char *(*dtype_text)(Dtype t);                // "f32"
+    const char *pointer[2];                            // what stands around a pointer's elements
+    const char *tile;                                  // the word for an array of values: "tile"
     const char *rank_help;                             // how to give a tile more dimensions
+    // The text for values that the language names differently; NULL for the others.
+    const char *(*val_text)(Elab *e, Val v);  // NULL: there are none
     void (*trace)(Elab *e);  // adds notes to the last error: the calls that led there
 } Language;
 
@@ -124,6 +129,7 @@ Val el_error(Elab *e, Span span, DiagCode code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 #define el_help(e, ...) diag_help((e)->diags, __VA_ARGS__)
 #define el_note(e, ...) diag_note((e)->diags, __VA_ARGS__)
+const char *el_dtype_text(const Elab *e, Dtype t);   // f32
 const char *el_type_text(Elab *e, const IrType *t);  // f32[16, 32]
 const char *el_val_text(Elab *e, Val v);  // describes a value: "f32[16]", "the integer 3"
 const char *el_shape_text(Elab *e, uint32_t rank, const uint32_t *shape);

@@ -38,7 +38,7 @@ static bool binary_takes(Elab *e, Operator op, Dtype elem, Span span) {
         el_help(e, "a bool becomes a number only by a cast: %s", el_cast_text(e, DTYPE_I32));
     } else {
         el_error(e, span, DIAG_TYPE, "'%s' needs integers, found %s", el_operator_text(e, op),
-                 dtype_name(elem));
+                 el_dtype_text(e, elem));
     }
     return false;
 }

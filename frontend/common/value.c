@@ -32,10 +32,14 @@ const char *el_shape_text(Elab *e, uint32_t rank, const uint32_t *shape) {
     return out.text;
 }
 
+const char *el_dtype_text(const Elab *e, Dtype t) { return e->language->dtype_text(t); }
+
 const char *el_type_text(Elab *e, const IrType *t) {
     StrBuf out = strbuf(e->scratch);
-    if (t->kind == IR_PTR) strbuf_char(&out, '*');
-    strbuf_add(&out, str(dtype_name(t->elem)));
+    bool pointer = t->kind == IR_PTR;
+    if (pointer) strbuf_add(&out, str(e->language->pointer[0]));
+    strbuf_add(&out, str(el_dtype_text(e, t->elem)));
+    if (pointer) strbuf_add(&out, str(e->language->pointer[1]));
     shape_text(&out, t->rank, t->shape);
     return out.text;
 }
@@ -43,17 +47,28 @@ const char *el_type_text(Elab *e, const IrType *t) {
 static const char *table_text(Elab *e, const Table *t) {
     if (t->name) return arena_printf(e->scratch, "the table '%s'", t->name);
     StrBuf out = strbuf(e->scratch);
-    strbuf_add(&out, str(dtype_name(t->elem)));
+    strbuf_add(&out, str(el_dtype_text(e, t->elem)));
     shape_text(&out, t->rank, t->dims);
     return out.text;
 }
 
 const char *el_wide_text(Elab *e, Wide value) {
-    uint64_t magnitude = (uint64_t)(value < 0 ? -value : value);
-    return arena_printf(e->scratch, "%s%llu", value < 0 ? "-" : "", (unsigned long long)magnitude);
+    enum { DIGITS = 40 };
+    __extension__ unsigned __int128 rest = (unsigned __int128)value;
+    if (value < 0) rest = -rest;
+    char *text = arena_new(e->scratch, char, DIGITS + 2);
+    char *first = text + DIGITS;
+    do {
+        *--first = (char)('0' + (int)(rest % 10));
+        rest /= 10;
+    } while (rest);
+    if (value < 0) *--first = '-';
+    return first;
 }
 
 const char *el_val_text(Elab *e, Val v) {
+    const char *own = e->language->val_text ? e->language->val_text(e, v) : NULL;
+    if (own) return own;
     switch (v.kind) {
     case VAL_POISON: return "a wrong value";
     case VAL_NONE: return "nothing";
@@ -66,7 +81,7 @@ const char *el_val_text(Elab *e, Val v) {
     }
     case VAL_BOOL: return "a bool";
     case VAL_IR: return el_type_text(e, v.ir->type);
-    case VAL_TYPE: return arena_printf(e->scratch, "the type %s", dtype_name(v.type));
+    case VAL_TYPE: return arena_printf(e->scratch, "the type %s", el_dtype_text(e, v.type));
     case VAL_TUPLE: return arena_printf(e->scratch, "a tuple of %u values", v.tuple.count);
     case VAL_VIEW: return arena_printf(e->scratch, "the view '%s'", v.view->name);
     case VAL_FN: return arena_printf(e->scratch, "the function '%s'", v.fn.name);
@@ -163,20 +178,21 @@ static bool adopt_float(Elab *e, Val v, Dtype elem, Span span, uint64_t *bits) {
     StrBuf greatest = strbuf(e->scratch);
     strbuf_double(&greatest, format->greatest, false);
     el_error(e, span, DIAG_LITERAL_RANGE, "%s does not fit %s, whose greatest value is %s",
-             el_val_text(e, v), dtype_name(elem), greatest.text);
+             el_val_text(e, v), el_dtype_text(e, elem), greatest.text);
     return false;
 }
 
 static bool adopt_integer(Elab *e, Val v, Dtype elem, Span span, uint64_t *bits) {
     if (v.kind == VAL_FLOAT) {
-        el_error(e, span, DIAG_TYPE, "expected %s, found %s", dtype_name(elem), el_val_text(e, v));
+        el_error(e, span, DIAG_TYPE, "expected %s, found %s", el_dtype_text(e, elem),
+                 el_val_text(e, v));
         el_help(e, "a float never becomes an integer by itself: cast one of the two");
         return false;
     }
     if (!integer_fits(v.integer, elem)) {
         el_error(e, span, DIAG_LITERAL_RANGE, "%s does not fit %s (%s to %s)",
-                 el_wide_text(e, v.integer), dtype_name(elem), el_wide_text(e, dtype_int_min(elem)),
-                 el_wide_text(e, (Wide)dtype_int_max(elem)));
+                 el_wide_text(e, v.integer), el_dtype_text(e, elem),
+                 el_wide_text(e, dtype_int_min(elem)), el_wide_text(e, (Wide)dtype_int_max(elem)));
         return false;
     }
     *bits = dtype_wrap(elem, (uint64_t)v.integer);
@@ -185,7 +201,8 @@ static bool adopt_integer(Elab *e, Val v, Dtype elem, Span span, uint64_t *bits)
 
 bool el_adopt_bits(Elab *e, Val v, Dtype elem, Span span, uint64_t *bits) {
     if ((v.kind == VAL_BOOL) != (elem == DTYPE_BOOL)) {
-        el_error(e, span, DIAG_TYPE, "expected %s, found %s", dtype_name(elem), el_val_text(e, v));
+        el_error(e, span, DIAG_TYPE, "expected %s, found %s", el_dtype_text(e, elem),
+                 el_val_text(e, v));
         if (v.kind == VAL_BOOL)
             el_help(e, "a bool becomes a number only by a cast: %s", el_cast_text(e, elem));
         return false;
@@ -227,15 +244,15 @@ bool el_stretches(const IrType *from, uint32_t rank, const uint32_t *shape) {
 
 bool el_shape_limits(Elab *e, Span span, uint32_t rank, const uint32_t *shape) {
     if (rank > IR_MAX_RANK) {
-        el_error(e, span, DIAG_SHAPE, "a tile has at most %d dimensions, this one %u", IR_MAX_RANK,
-                 rank);
+        el_error(e, span, DIAG_SHAPE, "a %s has at most %d dimensions, this one %u",
+                 e->language->tile, IR_MAX_RANK, rank);
         return false;
     }
     Wide count = 1;
     for (uint32_t i = 0; i < rank && count <= INT64_MAX; i++) count *= shape[i];
     if (count <= IR_MAX_COUNT) return true;
-    el_error(e, span, DIAG_SHAPE, "a tile has at most %d elements, %s has %s", IR_MAX_COUNT,
-             el_shape_text(e, rank, shape), el_wide_text(e, count));
+    el_error(e, span, DIAG_SHAPE, "a %s has at most %d elements, %s has %s", e->language->tile,
+             IR_MAX_COUNT, el_shape_text(e, rank, shape), el_wide_text(e, count));
     return false;
 }
 
@@ -316,7 +333,7 @@ bool el_promote(Dtype a, Dtype b, Dtype *common) {
 
 static bool unify_mismatch(Elab *e, Span span, const char *what, Dtype a, Dtype b) {
     el_error(e, span, DIAG_TYPE, "'%s' needs operands of one type, found %s and %s", what,
-             dtype_name(a), dtype_name(b));
+             el_dtype_text(e, a), el_dtype_text(e, b));
     if (a == DTYPE_BOOL || b == DTYPE_BOOL)
         el_help(e, "a bool becomes a number only by a cast: %s",
                 el_cast_text(e, a == DTYPE_BOOL ? b : a));

@@ -25,6 +25,9 @@ static const char *cast_text(Arena *arena, Dtype to) {
 static const Language language = {
     .operator_text = ast_op_text,
     .cast_text = cast_text,
+    .dtype_text = dtype_name,
+    .pointer = {"*", ""},
+    .tile = "tile",
     .rank_help = "give the smaller one a dimension with expand(v, axis = …)",
     .trace = trace,
 };

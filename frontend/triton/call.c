@@ -16,6 +16,11 @@ const TlFunction *tl_find(Str name) {
     return NULL;
 }
 
+uint32_t tl_functions(const TlFunction **list) {
+    *list = functions;
+    return sizeof functions / sizeof *functions;
+}
+
 // ---- arguments as written
 
 static void add_argument(Elab *e, Arguments *a, uint32_t *room, Val v, Symbol name, Span span) {
@@ -62,7 +67,7 @@ static Arguments arguments_of(Elab *e, const Py *call, const Object *callee) {
 // ---- functions of tl.def
 
 // The next parameter of a signature: "mask=None".
-static bool next_param(Str *rest, Str *name, bool *has_default, bool *takes_all) {
+bool tl_next_param(Str *rest, Str *name, bool *has_default, bool *takes_all) {
     *rest = str_trim(*rest);
     if (!rest->size) return false;
     size_t i = 0;
@@ -84,9 +89,14 @@ static bool is_config(Str name) {  // arguments that every function takes and th
 }
 
 static Val wrong_arguments(Elab *e, const TlFunction *tl, Span span, const char *what) {
-    el_error(e, span, DIAG_ARGUMENTS, "'tl.%s': %s", tl->name, what);
+    tr_certain(e, span, DIAG_ARGUMENTS, "'tl.%s': %s", tl->name, what);
     el_help(e, "tl.%s(%s)", tl->name, tl->signature);
     return EL_POISON;
+}
+
+static Val given_twice(Elab *e, const TlFunction *tl, Span span, Str name) {
+    return wrong_arguments(
+        e, tl, span, arena_printf(e->scratch, "the argument '%.*s' is given twice", STR_ARG(name)));
 }
 
 // The tuple of all arguments by position from `first` on, or the one that is a tuple.
@@ -106,11 +116,12 @@ static Val call_tl(Elab *e, const TlFunction *tl, const Arguments *a, Span span)
     bool has_default, takes_all;
     uint32_t at = 0, position = 0;
     if (a->poison) return EL_POISON;
-    for (; next_param(&rest, &name, &has_default, &takes_all); at++) {
+    for (; tl_next_param(&rest, &name, &has_default, &takes_all); at++) {
         c.arg[at] = EL_NONE;
         c.at[at] = span;
         for (uint32_t i = 0; i < a->count; i++) {
             if (!a->names[i] || !str_equal(str(a->names[i]), name)) continue;
+            if (c.arg[at].kind != VAL_NONE) return given_twice(e, tl, a->spans[i], name);
             c.arg[at] = a->vals[i];
             c.at[at] = a->spans[i];
             used[i] = true;
@@ -120,8 +131,7 @@ static Val call_tl(Elab *e, const TlFunction *tl, const Arguments *a, Span span)
             for (uint32_t i = position; i < a->count; i++) used[i] = used[i] || !a->names[i];
             position = a->count;
         } else if (position < a->count && !a->names[position]) {
-            if (c.arg[at].kind != VAL_NONE)
-                return wrong_arguments(e, tl, a->spans[position], "an argument is given twice");
+            if (c.arg[at].kind != VAL_NONE) return given_twice(e, tl, c.at[at], name);
             c.arg[at] = a->vals[position];
             c.at[at] = a->spans[position];
             used[position++] = true;
@@ -134,8 +144,12 @@ static Val call_tl(Elab *e, const TlFunction *tl, const Arguments *a, Span span)
     for (uint32_t i = 0; i < a->count; i++) {
         if (used[i] || (a->names[i] && is_config(str(a->names[i])))) continue;
         if (!a->names[i]) return wrong_arguments(e, tl, a->spans[i], "too many arguments");
-        return wrong_arguments(e, tl, a->spans[i],
-                               arena_printf(e->scratch, "there is no argument '%s'", a->names[i]));
+        tr_certain(e, a->spans[i], DIAG_ARGUMENTS, "'tl.%s' has no argument '%s'", tl->name,
+                   a->names[i]);
+        Str near = tr_nearest_param(e, tl->signature, str(a->names[i]));
+        el_help(e, near.size ? "did you mean '%.*s'? tl.%s(%s)" : "%.*stl.%s(%s)", STR_ARG(near),
+                tl->name, tl->signature);
+        return EL_POISON;
     }
     return tl->body(e, &c);
 }
@@ -168,6 +182,16 @@ Str tr_call_text(const TlCall *c, uint32_t i) {
     return c->arg[i].kind == VAL_STRING ? c->arg[i].text : STR("");
 }
 
+bool tr_call_word(Elab *e, const TlCall *c, uint32_t i, const char *what, const char *words) {
+    Str given = tr_call_text(c, i), rest = str(words), list = str(words);
+    if (!tr_given(c, i) || (c->arg[i].kind == VAL_STRING && !given.size)) return true;
+    while (rest.size && given.size)
+        if (str_equal(str_cut(rest, ' ', &rest), given)) return true;
+    el_error(e, c->at[i], DIAG_ARGUMENTS, "%s is unknown for '%s'", tr_text(e, c->arg[i]), what);
+    el_help(e, "it is one of: %.*s", STR_ARG(list));
+    return false;
+}
+
 bool tr_call_shape(Elab *e, const TlCall *c, uint32_t i, Shape *shape) {
     Val v = c->arg[i];
     if (v.kind != VAL_TUPLE) v = el_tuple(e, 1, &v);
@@ -183,6 +207,9 @@ bool tr_call_shape(Elab *e, const TlCall *c, uint32_t i, Shape *shape) {
         if (extent < 1 || extent > IR_MAX_COUNT || (extent & (extent - 1))) {
             el_error(e, c->at[i], DIAG_SHAPE, "an extent must be a power of two, found %s",
                      el_wide_text(e, extent));
+            if (extent > 0 && extent < IR_MAX_COUNT)
+                el_help(e, "take %llu, and mask what is beyond the end",
+                        (unsigned long long)el_next_power((uint64_t)extent));
             return false;
         }
         shape->dims[d] = (uint32_t)extent;
@@ -209,11 +236,6 @@ static bool bind_params(Elab *e, const PyFunc *func, const Arguments *a, JitFram
     uint32_t position = 0;
     for (const PyParam *p = func->params; p; p = p->next) {
         Val v = EL_NONE;
-        for (uint32_t i = 0; i < a->count; i++) {
-            if (!a->names[i] || a->names[i] != p->name) continue;
-            v = a->vals[i];
-            used[i] = true;
-        }
         if (p->kind == PY_PARAM_ARGS) {
             uint32_t first = position, count = 0;
             Val *items = arena_new(e->scratch, Val, a->count + 1);
@@ -224,10 +246,14 @@ static bool bind_params(Elab *e, const PyFunc *func, const Arguments *a, JitFram
             }
             position = a->count;
             v = el_tuple(e, count, items);
-        } else if (v.kind == VAL_NONE && p->kind != PY_PARAM_KEYWORD && position < a->count &&
-                   !a->names[position]) {
+        } else if (p->kind != PY_PARAM_KEYWORD && position < a->count && !a->names[position]) {
             v = a->vals[position];
             used[position++] = true;
+        }
+        for (uint32_t i = 0; i < a->count && v.kind == VAL_NONE; i++) {
+            if (!a->names[i] || a->names[i] != p->name) continue;
+            v = a->vals[i];
+            used[i] = true;
         }
         if (v.kind == VAL_NONE && p->value) {
             TritonElab *t = triton_of(e);
@@ -240,8 +266,8 @@ static bool bind_params(Elab *e, const PyFunc *func, const Arguments *a, JitFram
             t->module = module;
         }
         if (v.kind == VAL_NONE && p->kind != PY_PARAM_KWARGS) {
-            el_error(e, span, DIAG_ARGUMENTS, "'%s': the argument '%s' is missing",
-                     func->name ? func->name : "lambda", p->name);
+            tr_certain(e, span, DIAG_ARGUMENTS, "'%s': the argument '%s' is missing",
+                       func->name ? func->name : "lambda", p->name);
             el_note(e, p->span, "it is declared here");
             return false;
         }
@@ -251,12 +277,18 @@ static bool bind_params(Elab *e, const PyFunc *func, const Arguments *a, JitFram
     }
     for (uint32_t i = 0; i < a->count; i++) {
         if (used[i]) continue;
-        if (a->names[i])
-            el_error(e, a->spans[i], DIAG_ARGUMENTS, "'%s' has no parameter '%s'",
-                     func->name ? func->name : "lambda", a->names[i]);
+        const char *name = func->name ? func->name : "lambda";
+        bool is_param = false;
+        for (const PyParam *p = func->params; p; p = p->next)
+            is_param = is_param || (a->names[i] && p->name == a->names[i]);
+        if (is_param)
+            tr_certain(e, a->spans[i], DIAG_ARGUMENTS, "'%s': the argument '%s' is given twice",
+                       name, a->names[i]);
+        else if (a->names[i])
+            tr_certain(e, a->spans[i], DIAG_ARGUMENTS, "'%s' has no parameter '%s'", name,
+                       a->names[i]);
         else
-            el_error(e, a->spans[i], DIAG_ARGUMENTS, "'%s' is given too many arguments",
-                     func->name ? func->name : "lambda");
+            tr_certain(e, a->spans[i], DIAG_ARGUMENTS, "'%s' is given too many arguments", name);
         el_note(e, func->span, "it is declared here");
         return false;
     }
@@ -280,7 +312,7 @@ Val tr_call_func(Elab *e, const PyFunc *func, const Arguments *a, bool host, Spa
         return el_error(e, span, DIAG_TOO_DEEP, "calls nest deeper than %d", TR_CALL_DEPTH);
     for (const JitFrame *f = t->frame; f; f = f->caller)
         if (f->func == func && !host) {
-            el_error(e, span, DIAG_RECURSION, "'%s' calls itself", func->name);
+            tr_certain(e, span, DIAG_RECURSION, "'%s' calls itself", func->name);
             el_help(e, "a jit function is inlined at each call, so it cannot be recursive");
             return EL_POISON;
         }
@@ -325,9 +357,7 @@ static Val call_object(Elab *e, const Object *o, const Arguments *a, const Py *n
     case OBJECT_LAMBDA: return tr_call_func(e, o->func, a, true, node->span);
     case OBJECT_PYTHON: return a->poison ? EL_POISON : tr_call_python(e, o, a, node->span);
     case OBJECT_CONSTEXPR: return a->poison ? EL_POISON : call_constexpr(e, a, node->span);
-    case OBJECT_UNKNOWN:
-        return el_error(e, node->a->span, DIAG_UNSUPPORTED, "'%.*s' is not supported",
-                        STR_ARG(o->path));
+    case OBJECT_UNKNOWN: return tr_not_read(e, o, node->a->span);
     default: break;
     }
     return el_error(e, node->a->span, DIAG_NOT_CALLABLE, "%s cannot be called",

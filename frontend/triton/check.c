@@ -1,14 +1,15 @@
 // Checking a kernel whose types and constexprs are not given: a search for values that fit.
 //
 // Every open parameter has a list of candidates, the likeliest first. An elaboration that fails
-// tells how far it came. The search changes one parameter at a time, those that the failing
-// statement depends on first, and keeps what comes further. When nothing comes further, the errors
-// of the best attempt are reported.
+// tells how far it came. The search changes one parameter at a time, of those that the failing
+// statement depends on, and keeps what comes further. When nothing comes further, the error is a
+// mistake in the kernel: its place is known from then on, and the search goes on after it. At the
+// end the errors of the best attempt are reported.
 #include "frontend/triton/check.h"
 
 #include "frontend/triton/infer.h"
 
-enum { CANDIDATES = 24, ROUNDS = 24, ATTEMPTS = 4000 };
+enum { CANDIDATES = 24, ROUNDS = 24, ATTEMPTS = 4000, MISTAKES = 100, POINTER_TYPES = 7 };
 
 typedef struct Open {
     const FrontParam *param;
@@ -27,6 +28,7 @@ typedef struct TypeSearch {
     uint32_t count;
     Open *open;
     uint32_t attempts;
+    VEC(TritonPlace) known;  // mistakes
 } TypeSearch;
 
 // ---- candidates
@@ -81,6 +83,25 @@ static void find_compared(const TypeSearch *s, Open *o, const Py *x, int depth) 
     for (const Py *i = x->list; i; i = i->next) find_compared(s, o, i, depth + 1);
 }
 
+// Does the function ask whether the parameter is None, or whether it is given?
+static bool may_be_none(const Py *x, Symbol name, int depth) {
+    if (!x || depth > PY_MAX_DEPTH || is_leaf(x)) return false;
+    const Py *asked = x->kind == PY_IF || x->kind == PY_TERNARY ? x->a : NULL;
+    if (x->kind == PY_COMPARE && x->list && x->list->a->kind == PY_NONE) asked = x->a;
+    if (asked && asked->kind == PY_UNARY && asked->op == PY_NOT) asked = asked->a;
+    if (asked && asked->kind == PY_NAME && asked->name == name) return true;
+    // A jit function that gets it may ask.
+    if (x->kind == PY_CALL && x->a->kind == PY_NAME)
+        for (const Py *a = x->list; a; a = a->next)
+            if (a->kind == PY_NAME && a->name == name) return true;
+    const Py *parts[4] = {x->a, x->b, x->c, x->d};
+    for (int i = 0; i < 4; i++)
+        if (may_be_none(parts[i], name, depth + 1)) return true;
+    for (const Py *i = x->list; i; i = i->next)
+        if (may_be_none(i, name, depth + 1)) return true;
+    return false;
+}
+
 static void constexpr_candidates(const TypeSearch *s, Open *o) {
     const TritonKernel *own = s->kernel->own;
     static const int64_t usual[] = {16, 1, 32, 0, 64, 2, 4, 8, 128};
@@ -120,8 +141,7 @@ static void open_params(TypeSearch *s) {
                                           DTYPE_U8,  DTYPE_F8E4M3, DTYPE_BOOL, DTYPE_I8};
             if (!pointer) add_type(o, DTYPE_I32);
             for (size_t i = 0; i < sizeof types / sizeof *types; i++) add_type(o, types[i]);
-            if (!pointer) add_text(s, o, "1");
-            add_text(s, o, "None");
+            if (may_be_none(own->func->body, o->param->name, 0)) add_text(s, o, "None");
         }
         s->count++;
     }
@@ -131,15 +151,22 @@ static void open_params(TypeSearch *s) {
 
 typedef struct Trial {
     bool good;
-    uint32_t progress;
-    Span failed;
+    uint32_t reached, ops;
+    TritonPlace failed;
 } Trial;
+
+// Progress is a later place: more operations before an error at the same place do not count.
+static bool is_further(const Trial *a, const Trial *b) {
+    if (a->reached != b->reached) return a->reached > b->reached;
+    bool same = a->failed.at.begin == b->failed.at.begin && a->failed.at.end == b->failed.at.end;
+    return !same && a->ops > b->ops;
+}
 
 static bool is_default(const Open *o) {
     return o->current == 0 && o->param->kind == FRONT_CONST && o->param->has_default;
 }
 
-static Trial attempt(TypeSearch *s, Diags *diags) {
+static Trial attempt(TypeSearch *s, Diags *diags, bool stops) {
     ArenaMark mark = arena_mark(s->ir);
     IrModule *module = ir_module_create(s->ir, s->file->sources, s->file->names);
     FrontSpec spec = {0};
@@ -152,10 +179,14 @@ static Trial attempt(TypeSearch *s, Diags *diags) {
     for (uint32_t i = 0; i < s->count; i++)
         if (!is_default(&s->open[i]))
             vec_push(s->ir, &spec.bindings, s->open[i].candidates[s->open[i].current]);
-    TritonProgress progress = {0};
-    Trial a = {.good = tr_kernel(s->file, module, s->kernel, &spec, diags, &progress) != NULL};
-    a.progress = progress.ops;
-    a.failed = progress.failed;
+    TritonProgress progress = {.stops = stops};
+    progress.known.data = s->known.data;
+    progress.known.count = s->known.count;
+    bool made = tr_kernel(s->file, module, s->kernel, &spec, diags, &progress) != NULL;
+    Trial a = {.good = stops ? !progress.failed : made,
+               .reached = progress.reached,
+               .ops = progress.ops,
+               .failed = progress.place};
     arena_reset(s->ir, mark);
     s->attempts++;
     return a;
@@ -163,7 +194,7 @@ static Trial attempt(TypeSearch *s, Diags *diags) {
 
 static Trial quietly(TypeSearch *s) {
     ArenaMark mark = arena_mark(s->arena);
-    Trial a = attempt(s, diags_create(s->arena, s->file->sources));
+    Trial a = attempt(s, diags_create(s->arena, s->file->sources), true);
     arena_reset(s->arena, mark);
     return a;
 }
@@ -191,56 +222,63 @@ static bool assigns(const Py *target, Symbol name) {
     return false;
 }
 
-// Adds the names of the statement at the failing place (name == NULL), or of statements that
-// assign the name.
-static void blame_block(Blame *b, const Py *block, Span failed, Symbol name) {
-    for (const Py *s = block ? block->list : NULL; s; s = s->next) {
-        bool here = !name && s->span.begin <= failed.begin && failed.begin < s->span.end;
-        switch (s->kind) {
-        case PY_IF:
-            if (here) blame_names(b, s->a, 0);
-            blame_block(b, s->b, failed, name);
-            blame_block(b, s->c, failed, name);
-            break;
-        case PY_FOR:
-            if (here || (name && assigns(s->a, name))) blame_names(b, s->b, 0);
-            blame_block(b, s->c, failed, name);
-            break;
-        case PY_WHILE:
-            if (here) blame_names(b, s->a, 0);
-            blame_block(b, s->b, failed, name);
-            break;
-        case PY_ASSIGN:
-            for (const Py *t = s->list; name && t && !here; t = t->next) here = assigns(t, name);
-            if (here) blame_names(b, s, 0);
-            break;
-        case PY_ANNOTATED:
-        case PY_AUGMENTED:
-            if (here || (name && assigns(s->a, name))) blame_names(b, s, 0);
-            break;
-        default:
-            if (here) blame_names(b, s, 0);
-        }
+typedef struct Failure {
+    TritonPlace place;
+    Symbol name;  // if not NULL: statements that assign the name are meant, not the place
+} Failure;
+
+static bool blame_block(Blame *b, const Py *block, const Failure *f);
+
+// Adds the names of the statement that is meant, and those of the conditions around it. True if it
+// is this one, or inside.
+static bool blame_statement(Blame *b, const Py *s, const Failure *f) {
+    Span at = f->place.kernel;
+    bool found = false, here = !f->name && s->span.begin <= at.begin && at.begin < s->span.end;
+    const Py *condition = s->kind == PY_FOR ? s->b : s->a;
+    switch (s->kind) {
+    case PY_IF:
+    case PY_FOR:
+    case PY_WHILE:
+        if (s->kind == PY_FOR && f->name) here = assigns(s->a, f->name);
+        found = blame_block(b, s->b, f) | blame_block(b, s->c, f);
+        if (here || found) blame_names(b, condition, 0);
+        return here || found;
+    case PY_WITH: return blame_block(b, s->b, f);
+    case PY_ASSIGN:
+        for (const Py *t = s->list; f->name && t && !here; t = t->next) here = assigns(t, f->name);
+        break;
+    case PY_ANNOTATED:
+    case PY_AUGMENTED: here = here || (f->name && assigns(s->a, f->name)); break;
+    default: break;
     }
+    if (here && (f->name || f->place.inside || !f->place.certain)) blame_names(b, s, 0);
+    return here;
 }
 
-// The open parameters in the order in which they are tried.
-static uint32_t *order_of(TypeSearch *s, Span failed) {
+static bool blame_block(Blame *b, const Py *block, const Failure *f) {
+    bool found = false;
+    for (const Py *s = block ? block->list : NULL; s; s = s->next)
+        if (blame_statement(b, s, f)) found = true;
+    return found;
+}
+
+// The open parameters that the failure depends on, in the order in which they are tried.
+static uint32_t *order_of(TypeSearch *s, TritonPlace failed, uint32_t *count) {
     const TritonKernel *own = s->kernel->own;
     Blame b = {.s = s};
-    blame_block(&b, own->func->body, failed, NULL);
-    for (uint32_t i = 0; i < b.names.count && i < 200; i++)
-        blame_block(&b, own->func->body, failed, (Symbol)(uintptr_t)b.names.entries[i].key);
+    bool found = blame_block(&b, own->func->body, &(Failure){failed, NULL});
+    for (uint32_t i = 0; i < b.names.count && i < 200; i++) {
+        Symbol name = (Symbol)(uintptr_t)b.names.entries[i].key;
+        blame_block(&b, own->func->body, &(Failure){failed, name});
+    }
     uint32_t *order = arena_new(s->arena, uint32_t, s->count + 1), n = 0;
-    bool *placed = arena_new(s->arena, bool, s->count + 1);
     for (uint32_t i = 0; i < b.names.count; i++)
-        for (uint32_t k = 0; k < s->count; k++) {
-            if (placed[k] || map_key(s->open[k].param->name) != b.names.entries[i].key) continue;
-            placed[k] = true;
-            order[n++] = k;
-        }
-    for (uint32_t k = 0; k < s->count; k++)
-        if (!placed[k]) order[n++] = k;
+        for (uint32_t k = 0; k < s->count; k++)
+            if (map_key(s->open[k].param->name) == b.names.entries[i].key) order[n++] = k;
+    // It is at no statement: in a parameter's own text, or in the grid.
+    if (!found)
+        for (n = 0; n < s->count; n++) order[n] = n;
+    *count = n;
     return order;
 }
 
@@ -253,7 +291,7 @@ static bool improve_one(TypeSearch *s, Open *o, Trial *best, bool *better) {
         o->current = c;
         Trial a = quietly(s);
         if (a.good) return true;
-        if (a.progress <= best->progress) continue;
+        if (!is_further(&a, best)) continue;
         *best = a;
         *better = true;
         kept = c;
@@ -262,17 +300,49 @@ static bool improve_one(TypeSearch *s, Open *o, Trial *best, bool *better) {
     return false;
 }
 
-static bool search(TypeSearch *s) {
-    Trial best = quietly(s);
-    if (best.good) return true;
-    for (uint32_t round = 0; round < ROUNDS && s->attempts < ATTEMPTS; round++) {
-        const uint32_t *order = order_of(s, best.failed);
-        bool better = false;
-        for (uint32_t i = 0; i < s->count && !better; i++)
-            if (improve_one(s, &s->open[order[i]], &best, &better)) return true;
-        if (!better) return false;
+// Tries one type for all pointers that the failure depends on.
+static bool improve_all(TypeSearch *s, const uint32_t *order, uint32_t count, Trial *best,
+                        bool *better) {
+    uint32_t *kept = arena_new(s->arena, uint32_t, count + 1);
+    for (uint32_t i = 0; i < count; i++) kept[i] = s->open[order[i]].current;
+    for (uint32_t c = 0; c < POINTER_TYPES && s->attempts < ATTEMPTS; c++) {
+        for (uint32_t i = 0; i < count; i++) {
+            Open *o = &s->open[order[i]];
+            if (o->param->kind == FRONT_POINTER && c < o->count) o->current = c;
+        }
+        Trial a = quietly(s);
+        if (a.good) return true;
+        if (!is_further(&a, best)) continue;
+        *best = a;
+        *better = true;
+        for (uint32_t i = 0; i < count; i++) kept[i] = s->open[order[i]].current;
     }
+    for (uint32_t i = 0; i < count; i++) s->open[order[i]].current = kept[i];
     return false;
+}
+
+// Improves until the kernel is right, or nothing comes further.
+static Trial climb(TypeSearch *s) {
+    Trial best = quietly(s);
+    for (uint32_t round = 0; !best.good && round < ROUNDS && s->attempts < ATTEMPTS; round++) {
+        uint32_t count;
+        const uint32_t *order = order_of(s, best.failed, &count);
+        bool better = false;
+        for (uint32_t i = 0; i < count && !better; i++)
+            if (improve_one(s, &s->open[order[i]], &best, &better)) return (Trial){.good = true};
+        if (!better && improve_all(s, order, count, &best, &better)) return (Trial){.good = true};
+        if (!better) break;
+    }
+    return best;
+}
+
+// Ends when the kernel is right but for mistakes whose places are known then.
+static void search(TypeSearch *s) {
+    Trial best = climb(s);
+    while (!best.good && s->attempts < ATTEMPTS && s->known.count < MISTAKES) {
+        vec_push(s->arena, &s->known, best.failed);
+        best = climb(s);
+    }
 }
 
 bool tr_check(TritonFile *file, const FrontKernel *kernel, const FrontSpec *given, Diags *diags) {
@@ -283,9 +353,9 @@ bool tr_check(TritonFile *file, const FrontKernel *kernel, const FrontSpec *give
                     .arena = arena_create(),
                     .ir = arena_create()};
     open_params(&s);
-    bool good = search(&s);
+    search(&s);
     // Once more: for the errors, or for the warnings.
-    attempt(&s, diags);
+    bool good = attempt(&s, diags, false).good;
     arena_destroy(s.ir);
     arena_destroy(s.arena);
     return good;

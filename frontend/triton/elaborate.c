@@ -1,4 +1,6 @@
 // A kernel: its parameters, its options, its grid and its body.
+#include <stdarg.h>
+
 #include "frontend/triton/elaborate.h"
 
 #include "frontend/triton/infer.h"
@@ -35,16 +37,43 @@ static const char *operator_text(Operator op) {
 }
 
 static const char *cast_text(Arena *arena, Dtype to) {
-    return arena_printf(arena, "x.to(tl.%s)", tr_type_name(to));
+    return arena_printf(arena, "x.to(tl.%s)", tr_tl_type_name(to));
 }
 
-static void note_progress(const Elab *e) {
-    const TritonElab *t = (const TritonElab *)e;
-    if (!t->progress || e->errors != 1) return;
-    const JitFrame *f = t->frame;
-    t->progress->ops = e->func->op_count + 1;
-    t->progress->failed = e->b.span;
-    for (; f && f->caller; f = f->caller) t->progress->failed = f->call;
+static bool same_span(Span a, Span b) { return a.begin == b.begin && a.end == b.end; }
+
+static void note_progress(Elab *e) {
+    TritonElab *t = triton_of(e);
+    TritonProgress *p = t->progress;
+    size_t count = diags_count(e->diags);
+    if (!p || p->failed || !count) return;
+    TritonPlace place = {
+        .kernel = e->b.span, .at = diags_get(e->diags, count - 1)->span, .certain = t->certain};
+    for (const JitFrame *f = t->frame; f && f->caller; f = f->caller) {
+        place.kernel = f->call;
+        place.inside = true;
+    }
+    for (size_t i = 0; i < p->known.count; i++) {
+        const TritonPlace *known = &p->known.data[i];
+        if (same_span(known->kernel, place.kernel) && same_span(known->at, place.at)) return;
+    }
+    p->failed = true;
+    p->reached = t->reached;
+    p->ops = e->func->op_count + 1;
+    p->place = place;
+    t->stopped = p->stops;
+}
+
+Val tr_certain(Elab *e, Span span, DiagCode code, const char *format, ...) {
+    StrBuf text = strbuf(e->scratch);
+    va_list args;
+    va_start(args, format);
+    strbuf_vprintf(&text, format, args);
+    va_end(args);
+    triton_of(e)->certain = true;
+    el_error(e, span, code, "%.*s", (int)text.size, text.text);
+    triton_of(e)->certain = false;
+    return EL_POISON;
 }
 
 static void trace(Elab *e) {
@@ -55,6 +84,10 @@ static void trace(Elab *e) {
 
 static const Language language = {.operator_text = operator_text,
                                   .cast_text = cast_text,
+                                  .dtype_text = tr_type_name,
+                                  .pointer = {"pointer<", ">"},
+                                  .tile = "tensor",
+                                  .val_text = tr_own_text,
                                   .rank_help = "x[:, None] adds a dimension",
                                   .trace = trace};
 

@@ -88,7 +88,8 @@ typedef struct Global {
     const GlobalGuard *guard;
     struct Global *earlier;  // the definition of the same name before this one
     Val val;
-    uint8_t state;  // 0: not evaluated, 1: being evaluated, 2: known
+    uint8_t state;      // 0: not evaluated, 1: being evaluated, 2: known
+    const Diag *wrong;  // why it has no value
 } Global;
 
 // A file that was read.
@@ -98,6 +99,7 @@ struct TritonModule {
     VEC(Global *) globals;
     Map by_name;            // Symbol → Global *, the latest
     VEC(const Py *) stars;  // from … import *
+    const Diag *wrong;      // of a file that is imported: its first error of grammar
 };
 
 typedef struct TritonFile {
@@ -136,10 +138,22 @@ typedef struct JitFrame {
     uint32_t region;
 } JitFrame;
 
-// How far an elaboration came that failed.
+// The place of an error.
+typedef struct TritonPlace {
+    Span kernel;   // the call or place in the kernel's own body
+    Span at;       // the error's own
+    bool inside;   // in a function that the kernel calls
+    bool certain;  // the error does not depend on types and values
+} TritonPlace;
+
+// How far an elaboration came that failed. Errors at known places are reported, but do not count.
 typedef struct TritonProgress {
-    uint32_t ops;  // emitted before the first error
-    Span failed;   // the call or place in the kernel's own body
+    VEC(TritonPlace) known;
+    bool stops;  // the first error that counts ends the elaboration
+    bool failed;
+    uint32_t reached;  // where the last statement of the kernel begins that was reached
+    uint32_t ops;      // emitted before that error
+    TritonPlace place;
 } TritonProgress;
 
 typedef struct TritonElab {
@@ -154,6 +168,9 @@ typedef struct TritonElab {
     int depth, calls, unrolled;
     TritonProgress *progress;
     JitFrame *meta;  // the parameters that META["NAME"] names
+    bool certain;  // what is reported next does not depend on types and values
+    bool stopped;  // the rest is not elaborated
+    uint32_t reached;
     int stars;  // nested `from … import *` that are being searched
 } TritonElab;
 
@@ -168,6 +185,9 @@ IrFunc *tr_kernel(TritonFile *file, IrModule *module, const FrontKernel *kernel,
 bool tr_config_value(Elab *e, Symbol name, Val *value);
 // The value of a constexpr, if one is given, tuned or the default.
 bool tr_known_constexpr(Elab *e, const PyParam *p, Val *value);
+// An error that no other types and values of parameters would avoid.
+Val tr_certain(Elab *e, Span span, DiagCode code, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 // The value of a text that was given for a name.
 Val tr_text_value(Elab *e, Symbol text, Span span);
 
@@ -177,8 +197,10 @@ Val tr_none(void);
 const Object *tr_object_of(Val v);  // NULL: it is another kind of value
 bool tr_is_none(Val v);
 bool tr_is(Val v, ObjectKind kind);
-const char *tr_text(Elab *e, Val v);  // describes a value in Python's words
-const char *tr_type_name(Dtype t);    // "fp32", "int1"
+const char *tr_own_text(Elab *e, Val v);  // NULL: Python has no words of its own for it
+static inline const char *tr_text(Elab *e, Val v) { return el_val_text(e, v); }
+const char *tr_type_name(Dtype t);     // "fp32", "int1"
+const char *tr_tl_type_name(Dtype t);  // "float32"
 bool tr_type_named(Str name, Dtype *t);
 
 // ---- composite.c: slots whose value may be a tuple or a block pointer
@@ -199,7 +221,19 @@ Global *tr_find_global(const TritonModule *module, Symbol name);
 TritonModule *tr_import(TritonFile *file, const TritonModule *from, Str dotted, unsigned dots);
 // "triton.language.load" for an expression of names and attributes; empty for other expressions.
 Str tr_path_of(const TritonModule *module, const Py *node, Arena *arena);
+Str tr_last_name(const Py *node);  // of a name or an attribute
 bool tr_is_jit(const TritonModule *module, const PyFunc *func);
+
+// ---- missing.c
+// Reports a name of triton.language that is not there, or not supported.
+Val tr_no_function(Elab *e, Str path, Span span);
+// Reports a name that a file does not define.
+Val tr_not_defined(Elab *e, const TritonModule *module, Str name, Span span);
+bool tr_is_builtin(Str name);  // Is it a function of Python that kernels cannot use?
+// Reports the use of something that stands in no file that is read.
+Val tr_not_read(Elab *e, const Object *o, Span span);
+// The parameter of the signature whose name is nearest to this one; empty: all are far away.
+Str tr_nearest_param(Elab *e, const char *signature, Str name);
 
 // ---- scope.c: values of names and attributes
 Val tr_global(Elab *e, Symbol name, Span span, bool *found);
@@ -267,6 +301,9 @@ bool tr_call_int(Elab *e, const TlCall *c, uint32_t i, const char *what, int64_t
                  int64_t *value);
 bool tr_call_bool(Elab *e, const TlCall *c, uint32_t i, bool missing, bool *value);
 Str tr_call_text(const TlCall *c, uint32_t i);  // empty if it is not a string
+// Is the argument not given, empty, or one of these words, which are separated by spaces? False
+// after an error.
+bool tr_call_word(Elab *e, const TlCall *c, uint32_t i, const char *what, const char *words);
 bool tr_call_shape(Elab *e, const TlCall *c, uint32_t i, Shape *shape);
 bool tr_call_type(Elab *e, const TlCall *c, uint32_t i, Dtype missing, Dtype *type);
 
@@ -279,6 +316,9 @@ struct TlFunction {
     int which;  // for bodies that serve several functions
 };
 const TlFunction *tl_find(Str name);
+uint32_t tl_functions(const TlFunction **list);
+// The next parameter of a signature: "mask=None". False at the end.
+bool tl_next_param(Str *rest, Str *name, bool *has_default, bool *takes_all);
 // Accesses through a block pointer, for the calls of tl.load and tl.store.
 Val tr_block_load(Elab *e, const TlCall *c, const Object *o);
 Val tr_block_store(Elab *e, const TlCall *c, const Object *o);

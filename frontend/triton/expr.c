@@ -1,6 +1,23 @@
 // Expressions.
 #include "frontend/triton/elaborate.h"
 
+// Says how a value becomes one that is known at compile time.
+static void help_constant(Elab *e, const IrValue *v) {
+    const char *name = v->name ? v->name : "N";
+    for (size_t i = 0; i < e->func->params.count; i++)
+        if (e->func->params.data[i].value == v) {
+            el_help(e, "a parameter is known when it is annotated: %s: tl.constexpr", name);
+            return;
+        }
+    if (v->def && v->def->code == IR_CONST)
+        el_help(e, "'=' makes a tensor; a number stays known when it is written %s: tl.constexpr",
+                name);
+    else if (!v->def)
+        el_help(e, "the counter of tl.static_range is known, that of range is not");
+    else
+        el_help(e, "a value is known when it is computed from constexprs and numbers only");
+}
+
 bool tr_const_int(Elab *e, Val v, const char *what, Span span, Wide *value) {
     if (v.kind == VAL_POISON) return false;
     if (v.kind == VAL_BOOL) v = el_int(v.truth);
@@ -8,8 +25,7 @@ bool tr_const_int(Elab *e, Val v, const char *what, Span span, Wide *value) {
     if (v.kind == VAL_INT) return true;
     el_error(e, span, DIAG_NOT_CONSTANT, "%s must be an integer known at compile time, found %s",
              what, tr_text(e, v));
-    if (v.kind == VAL_IR)
-        el_help(e, "a parameter is known at compile time when it is annotated: N: tl.constexpr");
+    if (v.kind == VAL_IR) help_constant(e, v.ir);
     return false;
 }
 
@@ -26,16 +42,24 @@ static Val python_name(Elab *e, const Py *node) {
             return tr_object(e, (Object){.kind = OBJECT_PYTHON, .path = name});
     if (triton_of(e)->launch && tl_find(name))
         return tr_object(e, (Object){.kind = OBJECT_TL, .tl = tl_find(name), .path = name});
-    el_error(e, node->span, DIAG_UNKNOWN_NAME, "unknown name '%s'", node->name);
+    if (tr_is_builtin(name))
+        return tr_certain(e, node->span, DIAG_UNSUPPORTED,
+                          "a kernel cannot use Python's function '%s'", node->name);
+    tr_certain(e, node->span, DIAG_UNKNOWN_NAME, "unknown name '%s'", node->name);
     VEC(Str) names = {0};
     TritonElab *t = triton_of(e);
     const TritonModule *module = tr_module(e);
     for (size_t i = 0; i < module->globals.count; i++)
         vec_push(e->scratch, &names, str(module->globals.data[i]->name));
-    for (const PyParam *p = t->frame ? t->frame->func->params : NULL; p; p = p->next)
-        vec_push(e->scratch, &names, str(p->name));
+    for (uint32_t i = 0; t->frame && i < t->frame->slots.count; i++)
+        vec_push(e->scratch, &names, str((Symbol)(uintptr_t)t->frame->slots.entries[i].key));
     Str near = str_nearest(name, names.data, names.count);
-    if (near.size) el_help(e, "did you mean '%.*s'?", STR_ARG(near));
+    if (near.size)
+        el_help(e, "did you mean '%.*s'?", STR_ARG(near));
+    else if (str_equal(name, STR("tl")))
+        el_help(e, "add 'import triton.language as tl' at the top of the file");
+    else if (tl_find(name))
+        el_help(e, "did you mean 'tl.%s'?", node->name);
     return EL_POISON;
 }
 
@@ -44,8 +68,10 @@ static Val name_value(Elab *e, const Py *node) {
     if (slot) {
         Val v = tr_slot_value(e, slot);
         if (v.kind != VAL_NONE) return v;
-        el_error(e, node->span, DIAG_UNKNOWN_NAME, "'%s' has no value here", node->name);
-        el_help(e, "it is assigned in a loop or on one side of an 'if' only: assign it before");
+        el_error(e, node->span, DIAG_NOT_A_VALUE, "'%s' has no value here", node->name);
+        el_help(e,
+                "a name that is assigned in a loop, or on one side of an 'if', has none "
+                "afterwards: assign it before");
         return EL_POISON;
     }
     bool found;
@@ -170,6 +196,18 @@ static Val tuple_item(Elab *e, Val v, const Py *node) {
 
 static bool is_full_slice(const Py *x) { return x->kind == PY_SLICE && !x->a && !x->b && !x->c; }
 
+static Val wrong_subscript(Elab *e, Val v, const Py *x) {
+    if (triton_of(e)->stopped) return EL_POISON;
+    bool pointer = el_is_ptr(v.ir);
+    el_error(e, x->span, DIAG_INDEX, "a %s takes ':' and 'None' as subscripts",
+             pointer ? "pointer" : "tensor");
+    if (pointer)
+        el_help(e, "p + i is the address of element i; tl.load and tl.store access it");
+    else
+        el_help(e, "elements are chosen by tl.gather, or when they are loaded");
+    return EL_POISON;
+}
+
 // x[:, None]: only whole dimensions and new ones.
 static Val tensor_subscript(Elab *e, Val v, const Py *node) {
     const Py *list = node->b->kind == PY_TUPLE ? node->b->list : node->b;
@@ -178,21 +216,15 @@ static Val tensor_subscript(Elab *e, Val v, const Py *node) {
     const IrType *t = v.ir->type;
     for (const Py *x = list; x; x = node->b->kind == PY_TUPLE ? x->next : NULL) {
         bool whole = is_full_slice(x);
-        if (x->kind == PY_ELLIPSIS || (!whole && x->kind != PY_NONE)) {
-            Val index = x->kind == PY_ELLIPSIS ? EL_POISON : tr_expr(e, x);
-            if (tr_is_none(index)) {
-                whole = false;
-            } else {
-                el_error(e, x->span, DIAG_INDEX, "a tensor takes ':' and 'None' as subscripts");
-                el_help(e, "elements are chosen by tl.gather, or when they are loaded");
-                return EL_POISON;
-            }
-        }
+        bool names_none = !whole && x->kind != PY_ELLIPSIS && x->kind != PY_SLICE &&
+                          (x->kind == PY_NONE || tr_is_none(tr_expr(e, x)));
+        if (!whole && !names_none) return wrong_subscript(e, v, x);
         if (shape.rank == IR_MAX_RANK)
             return el_error(e, node->span, DIAG_SHAPE, "a tensor has at most %d dimensions",
                             IR_MAX_RANK);
         if (whole && used == t->rank)
-            return el_error(e, x->span, DIAG_INDEX, "%s has %u dimensions", tr_text(e, v), t->rank);
+            return el_error(e, x->span, DIAG_INDEX, "%s has only %u dimension%s", tr_text(e, v),
+                            t->rank, t->rank == 1 ? "" : "s");
         shape.dims[shape.rank++] = whole ? t->shape[used++] : 1;
     }
     while (used < t->rank && shape.rank < IR_MAX_RANK) shape.dims[shape.rank++] = t->shape[used++];
@@ -211,7 +243,7 @@ static Val subscript(Elab *e, const Py *node) {
         return el_error(e, node->b->span, DIAG_UNKNOWN_NAME, "the kernel has no such parameter");
     }
     // tl.constexpr[int] and other generic types of annotations
-    if (tr_object_of(v)) return v;
+    if (tr_is(v, OBJECT_CONSTEXPR) || tr_is(v, OBJECT_PYTHON) || tr_is(v, OBJECT_UNKNOWN)) return v;
     return el_error(e, node->span, DIAG_INDEX, "%s has no elements", tr_text(e, v));
 }
 
@@ -303,7 +335,7 @@ static Val binary_node(Elab *e, const Py *node) {
 }
 
 static Val unsupported(Elab *e, const Py *node, const char *what) {
-    return el_error(e, node->span, DIAG_UNSUPPORTED, "a kernel cannot use %s", what);
+    return tr_certain(e, node->span, DIAG_UNSUPPORTED, "a kernel cannot use %s", what);
 }
 
 static Val expression(Elab *e, const Py *node) {
@@ -348,6 +380,7 @@ static Val expression(Elab *e, const Py *node) {
 
 Val tr_expr(Elab *e, const Py *node) {
     TritonElab *t = triton_of(e);
+    if (t->stopped) return EL_POISON;
     if (t->depth >= TR_WALK_DEPTH)
         return el_error(e, node->span, DIAG_TOO_DEEP, "expressions and calls nest deeper than %d",
                         TR_WALK_DEPTH);

@@ -163,6 +163,9 @@ static Val contains(Elab *e, Val item, Val list, bool negated, Span span) {
             found = str_starts((Str){list.text.text + i, list.text.size - i}, item.text);
         return el_bool(found != negated);
     }
+    if (item.kind == VAL_IR)
+        return el_error(e, span, DIAG_NOT_CONSTANT,
+                        "'in' needs a value known at compile time, found %s", tr_text(e, item));
     if (list.kind != VAL_TUPLE)
         return el_error(e, span, DIAG_TYPE, "'in' needs a tuple or list, found %s",
                         tr_text(e, list));

@@ -26,7 +26,7 @@ static const PyParam *param_of(const PyFunc *func, Symbol name) {
     return NULL;
 }
 
-static Str last_name(const Py *node) {
+Str tr_last_name(const Py *node) {
     if (node->kind == PY_ATTRIBUTE || node->kind == PY_NAME) return str(node->name);
     return STR("");
 }
@@ -60,7 +60,7 @@ static bool can_be_pointer(const Infer *in, const Py *x, int depth) {
         return can_be_pointer(in, x->b, depth + 1) || can_be_pointer(in, x->c, depth + 1);
     case PY_SUBSCRIPT: return can_be_pointer(in, x->a, depth + 1);
     case PY_CALL:
-        if (!passes_through(last_name(x->a))) return false;
+        if (!passes_through(tr_last_name(x->a))) return false;
         if (x->a->kind == PY_ATTRIBUTE && can_be_pointer(in, x->a->a, depth + 1)) return true;
         return x->list && can_be_pointer(in, x->list, depth + 1);
     default: return false;
@@ -89,9 +89,9 @@ static void mark_address(Infer *in, const Py *x, int depth) {
         return;
     case PY_SUBSCRIPT: mark_address(in, x->a, depth + 1); return;
     case PY_CALL:
-        if (!passes_through(last_name(x->a))) return;
+        if (!passes_through(tr_last_name(x->a))) return;
         // x.to(tl.pointer_type(…)): an integer becomes a pointer
-        if (str_equal(last_name(x->a), STR("to"))) return;
+        if (str_equal(tr_last_name(x->a), STR("to"))) return;
         mark_address(in, x->list, depth + 1);
         return;
     default: return;
@@ -134,7 +134,7 @@ static void walk_jit_call(Infer *in, const Py *call) {
 }
 
 static void walk_call(Infer *in, const Py *x) {
-    Str name = last_name(x->a);
+    Str name = tr_last_name(x->a);
     if (!takes_address(name)) {
         walk_jit_call(in, x);
         return;
@@ -201,7 +201,7 @@ bool tr_is_constexpr_param(const PyParam *p) {
     if (a && a->kind == PY_SUBSCRIPT) a = a->a;
     if (!a) return false;
     if (a->kind == PY_STRING) return str_mentions(a->text, STR("constexpr"));
-    return str_equal(last_name(a), STR("constexpr"));
+    return str_equal(tr_last_name(a), STR("constexpr"));
 }
 
 bool tr_is_pointer_param(const PyParam *p, Dtype *type) {

@@ -80,6 +80,36 @@ static void no_else(Elab *e, const Py *block) {
         el_error(e, block->span, DIAG_UNSUPPORTED, "'else' of a loop is not supported in a kernel");
 }
 
+static bool is_assigned(const Py *target, Symbol name) {
+    if (target->kind == PY_NAME) return target->name == name;
+    bool found = false;
+    if (target->kind == PY_TUPLE || target->kind == PY_LIST)
+        for (const Py *t = target->list; t && !found; t = t->next) found = is_assigned(t, name);
+    return found;
+}
+
+// The last statement of the block that assigns the name.
+static const Py *assignment_of(const Py *block, Symbol name) {
+    const Py *last = NULL;
+    for (const Py *s = block ? block->list : NULL; s; s = s->next) {
+        const Py *inner = NULL;
+        if (s->kind == PY_IF || s->kind == PY_WHILE) {
+            inner = assignment_of(s->c, name);
+            if (!inner) inner = assignment_of(s->b, name);
+        } else if (s->kind == PY_FOR) {
+            inner = assignment_of(s->c, name);
+        } else if (s->kind == PY_ASSIGN) {
+            for (const Py *t = s->list; t && !inner; t = t->next)
+                if (is_assigned(t, name)) inner = s;
+        } else if ((s->kind == PY_AUGMENTED || s->kind == PY_ANNOTATED) &&
+                   is_assigned(s->a, name)) {
+            inner = s;
+        }
+        if (inner) last = inner;
+    }
+    return last;
+}
+
 // A carried name keeps its type: what the body assigns must have it.
 static void check_carried(Elab *e, const LoopOp *op, const Py *body) {
     for (size_t i = op->exits ? 1 : 0; i < op->carried.count; i++) {
@@ -92,7 +122,9 @@ static void check_carried(Elab *e, const LoopOp *op, const Py *body) {
             el_assign_slot(e, c->slot, el_ir(el_broadcast(e, v.ir, c->type->rank, c->type->shape)));
             continue;
         }
-        el_error(e, body->span, DIAG_TYPE, "'%s' is %s before the loop, but the body makes it %s",
+        const Py *place = assignment_of(body, c->slot->name);
+        e->b.span = place ? place->span : body->span;
+        el_error(e, e->b.span, DIAG_TYPE, "'%s' is %s before the loop, but the body makes it %s",
                  c->slot->name, tr_text(e, el_ir(c->init)), tr_text(e, v));
         el_help(e,
                 "a name keeps its type through a loop: begin with that type, as in "
@@ -168,6 +200,7 @@ static void unroll_once(Elab *e, void *user) {
 }
 
 static bool unroll_item(Elab *e, StaticLoop *u) {
+    if (triton_of(e)->stopped) return false;
     if (triton_of(e)->unrolled++ >= TR_UNROLL_ALL) {
         el_error(e, u->node->span, DIAG_UNROLL, "a kernel unrolls at most %d iterations",
                  TR_UNROLL_ALL);
@@ -247,6 +280,7 @@ static IrValue *while_ask(Elab *e, void *user) {
     if (!cond || !cond->type->rank) return cond;
     el_error(e, node->a->span, DIAG_CONDITION, "a condition must be a scalar, found %s",
              tr_text(e, v));
+    el_help(e, "tl.max(x) > 0 asks whether any element is positive");
     return NULL;
 }
 

@@ -128,6 +128,7 @@ static TritonModule *read_module(TritonFile *file, const char *path) {
         const SourceFile *source = file->import(file->user, str(key), (Span){0}, diags);
         const Py *tree = source ? py_parse(file->arena, file->names, diags, source) : NULL;
         if (tree) m = tr_module_add(file, source, tree);
+        if (m && diags_errors(diags)) m->wrong = diags_get(diags, 0);
     }
     map_put(file->arena, &file->by_path, map_key(key), map_key(m));
     return m;

@@ -94,6 +94,17 @@ const char *tr_type_name(Dtype t) {
     return dtype_name(t);
 }
 
+const char *tr_tl_type_name(Dtype t) {
+    const char *name = NULL;
+    for (size_t i = 0; i < sizeof type_names / sizeof *type_names; i++) {
+        if (type_names[i].type != t) continue;
+        Str one = str(type_names[i].name);
+        if (!name || str_starts(one, STR("float"))) name = type_names[i].name;
+        if (str_starts(one, STR("float")) || str_starts(one, STR("bfloat"))) break;
+    }
+    return name ? name : dtype_name(t);
+}
+
 bool tr_type_named(Str name, Dtype *t) {
     for (size_t i = 0; i < sizeof type_names / sizeof *type_names; i++) {
         if (!str_equal(name, str(type_names[i].name))) continue;
@@ -104,13 +115,6 @@ bool tr_type_named(Str name, Dtype *t) {
 }
 
 // ---- texts
-
-static const char *tensor_text(Elab *e, const IrType *t) {
-    const char *name = tr_type_name(t->elem);
-    if (t->kind == IR_PTR) name = arena_printf(e->scratch, "pointer<%s>", name);
-    if (!t->rank) return name;
-    return arena_printf(e->scratch, "%s%s", name, el_shape_text(e, t->rank, t->shape));
-}
 
 static const char *object_text(Elab *e, const Object *o) {
     switch (o->kind) {
@@ -136,10 +140,10 @@ static const char *object_text(Elab *e, const Object *o) {
     return "";
 }
 
-const char *tr_text(Elab *e, Val v) {
-    if (v.kind == VAL_IR) return tensor_text(e, v.ir->type);
+const char *tr_own_text(Elab *e, Val v) {
     if (v.kind == VAL_BOOL) return v.truth ? "True" : "False";
-    if (v.kind == VAL_TYPE) return arena_printf(e->scratch, "the type %s", tr_type_name(v.type));
-    if (v.kind == VAL_FN) return object_text(e, v.fn.own);
-    return el_val_text(e, v);
+    if (v.kind == VAL_INT) return el_wide_text(e, v.integer);
+    if (v.kind == VAL_STRING && v.text.size <= 40)
+        return arena_printf(e->scratch, "the string '%.*s'", STR_ARG(v.text));
+    return v.kind == VAL_FN ? object_text(e, v.fn.own) : NULL;
 }

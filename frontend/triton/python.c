@@ -45,7 +45,8 @@ static Val type_question(Elab *e, Str name, Val self, Span span) {
 static Val extreme(Elab *e, bool greatest, const Arguments *a, Span span) {
     Val list =
         a->count == 1 && a->vals[0].kind == VAL_TUPLE ? a->vals[0] : el_tuple(e, a->count, a->vals);
-    if (!list.tuple.count) return el_error(e, span, DIAG_ARGUMENTS, "no value is given");
+    if (!list.tuple.count)
+        return el_error(e, span, DIAG_ARGUMENTS, "'%s' needs a value", greatest ? "max" : "min");
     Val best = list.tuple.items[0];
     for (uint32_t i = 1; i < list.tuple.count; i++) {
         Val v = list.tuple.items[i];
@@ -76,6 +77,16 @@ static Val converted(Elab *e, Str name, Val v, Span span) {
         bool negative = str_starts(text, STR("-"));
         if (negative) text = (Str){text.text + 1, text.size - 1};
         if (str_to_double(text, &value)) return real(negative ? -value : value);
+    }
+    if (v.kind == VAL_STRING && str_equal(name, STR("int"))) {
+        Wide value = 0;
+        size_t i = str_starts(v.text, STR("-"));
+        bool digits = i < v.text.size && v.text.size < 20;
+        for (; i < v.text.size && digits; i++) {
+            digits = v.text.text[i] >= '0' && v.text.text[i] <= '9';
+            value = value * 10 + (v.text.text[i] - '0');
+        }
+        if (digits) return el_int(str_starts(v.text, STR("-")) ? -value : value);
     }
     if (el_is_const(v)) {
         if (str_equal(name, STR("float"))) return real(real_of(v));

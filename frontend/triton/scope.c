@@ -55,6 +55,9 @@ static Val triton_value(Elab *e, Str path, Str name) {
 
 static Val torch_value(Elab *e, Str path, Str name) {
     Dtype type;
+    // PyTorch has None here where the GPUs are NVIDIA's.
+    if (str_equal(path, STR("torch.version.hip"))) return tr_none();
+    if (str_equal(path, STR("torch.version"))) return module_value(e, path);
     if (tr_type_named(name, &type)) return (Val){.kind = VAL_TYPE, .type = type};
     if (str_equal(name, STR("finfo")) || str_equal(name, STR("iinfo")))
         return tr_object(e, (Object){.kind = OBJECT_PYTHON, .path = name});
@@ -95,7 +98,8 @@ static Val path_value(Elab *e, Str path) {
     if (is_tl_path(base)) return tl_value(e, path, name);
     if (str_equal(path, STR("triton.language"))) return module_value(e, path);
     if (str_equal(base, STR("triton"))) return triton_value(e, path, name);
-    if (str_equal(base, STR("torch"))) return torch_value(e, path, name);
+    if (str_equal(base, STR("torch")) || str_equal(base, STR("torch.version")))
+        return torch_value(e, path, name);
     if (str_equal(base, STR("math"))) return math_value(e, path, name);
     if (str_equal(base, STR("os")) || str_equal(base, STR("os.environ")))
         return os_value(e, path, name);
@@ -135,13 +139,13 @@ static Val imported(Elab *e, const Py *from, Str name) {
         str_equal(name, STR("libdevice")))
         return module_value(e, STR("triton.language.extra.libdevice"));
     TritonModule *m = tr_import(t->file, here, from->text, from->dots);
-    if (m && m != here) {
-        bool found;
-        Val v = module_name(e, m, intern(t->file->names, name), &found);
-        if (found) return v;
-    }
+    bool found = false;
+    Val v = EL_POISON;
+    if (m && m != here) v = module_name(e, m, intern(t->file->names, name), &found);
+    if (found) return v;
     TritonModule *inner = tr_import(t->file, here, path, from->dots);
     if (inner) return file_value(e, inner, path);
+    if (m && m != here && !m->stars.count) return tr_not_defined(e, m, name, from->span);
     return path_value(e, path);
 }
 
@@ -177,9 +181,12 @@ static Val global_value(Elab *e, const Global *g) {
 static bool guard_holds(Elab *e, const GlobalGuard *guard) {
     for (; guard; guard = guard->outer) {
         size_t count = diags_count(e->diags), errors = e->errors;
+        TritonProgress *progress = triton_of(e)->progress;
         bool truth = true;
+        triton_of(e)->progress = NULL;
         Val v = tr_expr(e, guard->node->a);
         if (v.kind == VAL_POISON || !tr_const_truth(e, v, &truth)) truth = true;
+        triton_of(e)->progress = progress;
         diags_truncate(e->diags, count);
         e->errors = errors;
         if (truth == guard->otherwise) return false;
@@ -187,30 +194,58 @@ static bool guard_holds(Elab *e, const GlobalGuard *guard) {
     return true;
 }
 
-static Val evaluate(Elab *e, TritonModule *module, Global *g) {
+// Errors are kept: they are reported where the name is used.
+static void evaluate(Elab *e, TritonModule *module, Global *g) {
     TritonElab *t = triton_of(e);
-    JitFrame *frame = t->frame;
-    TritonModule *outer = t->module;
-    Arena *scratch = e->scratch;
+    TritonElab outer = *t;
     g->state = 1;
     t->frame = NULL;
     t->module = module;
+    t->progress = NULL;
     e->scratch = t->file->arena;  // the value lives as long as the file
+    e->diags = diags_create(t->file->arena, t->file->sources);
     Global *chosen = g;
     while (chosen && chosen->guard && !guard_holds(e, chosen->guard)) chosen = chosen->earlier;
     g->val = global_value(e, chosen ? chosen : g);
-    e->scratch = scratch;
-    t->frame = frame;
-    t->module = outer;
+    if (el_is_poison(g->val) && diags_count(e->diags)) g->wrong = diags_get(e->diags, 0);
+    e->scratch = outer.elab.scratch;
+    e->diags = outer.elab.diags;
+    e->errors = outer.elab.errors;
+    t->frame = outer.frame;
+    t->module = outer.module;
+    t->progress = outer.progress;
     g->state = 2;
-    return g->val;
+}
+
+static Val known_value(Elab *e, const Global *g) {
+    if (!el_is_poison(g->val)) return g->val;
+    if (g->node->kind == PY_ALIAS)
+        tr_certain(e, e->b.span, DIAG_IMPORT, "'%s' cannot be imported", g->name);
+    else
+        tr_certain(e, e->b.span, DIAG_NOT_CONSTANT,
+                   "the value of '%s' is not known at compile time", g->name);
+    if (!g->wrong) return EL_POISON;
+    // The reason is the innermost one.
+    const DiagNote *note = g->wrong->notes;
+    while (note && note->next) note = note->next;
+    el_note(e, note ? note->span : g->wrong->span, "%.*s",
+            STR_ARG(note ? note->text : g->wrong->text));
+    return EL_POISON;
 }
 
 static Val module_name(Elab *e, TritonModule *module, Symbol name, bool *found) {
     Global *g = tr_find_global(module, name);
     *found = g != NULL;
-    if (g && g->state == 1) return unknown(e, str(name));
-    if (g) return g->state == 2 ? g->val : evaluate(e, module, g);
+    if (module->wrong) {
+        *found = true;
+        el_error(e, e->b.span, DIAG_IMPORT, "%.*s has errors", STR_ARG(module->source->path));
+        el_note(e, module->wrong->span, "%.*s", STR_ARG(module->wrong->text));
+        return EL_POISON;
+    }
+    if (g && g->state == 1)
+        return el_error(e, g->node->span, DIAG_RECURSION, "'%s' is defined by itself", name);
+    if (g && !g->state) evaluate(e, module, g);
+    if (g) return known_value(e, g);
     for (size_t i = 0; i < module->stars.count && triton_of(e)->stars < 16; i++) {
         const Py *star = module->stars.data[i];
         TritonModule *m = tr_import(triton_of(e)->file, module, star->text, star->dots);
@@ -223,6 +258,39 @@ static Val module_name(Elab *e, TritonModule *module, Symbol name, bool *found) 
     return EL_POISON;
 }
 
+static bool is_constexpr_global(const TritonModule *module, const Global *g, int depth);
+
+// Is the value a tl.constexpr, by its text?
+static bool makes_constexpr(const TritonModule *module, const Py *x, int depth) {
+    if (!x || depth > 16) return false;
+    if (x->kind == PY_CALL || x->kind == PY_ATTRIBUTE)
+        return str_equal(x->kind == PY_CALL ? tr_last_name(x->a) : str(x->name), STR("constexpr"));
+    if (x->kind == PY_NAME) {
+        const Global *g = tr_find_global(module, x->name);
+        return g && is_constexpr_global(module, g, depth + 1);
+    }
+    if (x->kind != PY_BINARY && x->kind != PY_UNARY && x->kind != PY_TERNARY) return false;
+    return makes_constexpr(module, x->a, depth + 1) || makes_constexpr(module, x->b, depth + 1);
+}
+
+static bool is_constexpr_global(const TritonModule *module, const Global *g, int depth) {
+    const Py *node = g->node;
+    if (node->kind == PY_ANNOTATED)
+        return makes_constexpr(module, node->b, depth) || makes_constexpr(module, node->c, depth);
+    return node->kind != PY_ASSIGN || makes_constexpr(module, node->a, depth);
+}
+
+// Triton takes a global only if it is a constexpr, a type, a function or a module.
+static void warn_global(Elab *e, const TritonModule *module, const Global *g, Val v, Span span) {
+    const TritonElab *t = triton_of(e);
+    bool plain = el_is_const(v) || v.kind == VAL_STRING || v.kind == VAL_TUPLE;
+    if (!t->progress || !t->frame || t->frame->host || !plain) return;
+    if (is_constexpr_global(module, g, 0)) return;
+    diag_warning(e->diags, span, DIAG_NOT_CONSTANT,
+                 "Triton refuses '%s': it must be a tl.constexpr", g->name);
+    diag_help(e->diags, "write %s = tl.constexpr(…) at the top of the file", g->name);
+}
+
 Val tr_global(Elab *e, Symbol name, Span span, bool *found) {
     TritonModule *module = tr_module(e);
     const Global *g = tr_find_global(module, name);
@@ -230,7 +298,9 @@ Val tr_global(Elab *e, Symbol name, Span span, bool *found) {
         *found = true;
         return el_error(e, span, DIAG_RECURSION, "'%s' is defined by itself", name);
     }
-    return module_name(e, module, name, found);
+    Val v = module_name(e, module, name, found);
+    if (g) warn_global(e, module, g, v, span);
+    return v;
 }
 
 // ---- attributes
@@ -347,8 +417,15 @@ static Val object_attribute(Elab *e, Val v, const Py *node) {
         if (found) return inside;
         TritonModule *m = tr_import(triton_of(e)->file, o->module, name, 1);
         if (m) return file_value(e, m, name);
+        if (triton_of(e)->frame && !o->module->stars.count)
+            return tr_not_defined(e, o->module, name, node->span);
     }
-    if (o->kind == OBJECT_MODULE) return path_value(e, path_join(e->scratch, o->path, name));
+    if (o->kind == OBJECT_MODULE) {
+        Str path = path_join(e->scratch, o->path, name);
+        Val inside = path_value(e, path);
+        bool used = triton_of(e)->frame && tr_is(inside, OBJECT_UNKNOWN);
+        return used && is_tl_path(o->path) ? tr_no_function(e, path, node->span) : inside;
+    }
     if (o->kind == OBJECT_UNKNOWN)
         return unknown(e, path_join(triton_of(e)->file->arena, o->path, name));
     if (o->kind == OBJECT_LIMITS) return limit_attribute(e, v, node);

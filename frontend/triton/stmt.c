@@ -118,7 +118,7 @@ void tr_assign(Elab *e, const Py *target, Val v) {
         el_error(e, target->span, DIAG_ASSIGN, "a tensor's elements cannot be assigned");
         el_help(e, "tl.where(condition, new, old) makes a changed tensor; tl.store writes memory");
     } else {
-        el_error(e, target->span, DIAG_ASSIGN, "this cannot be assigned in a kernel");
+        el_error(e, target->span, DIAG_ASSIGN, "a kernel assigns to names only");
     }
 }
 
@@ -258,8 +258,8 @@ static bool branch(Elab *e, const Py *s, const Py *rest, bool tail) {
 static void leave_loop(Elab *e, const Py *s) {
     Loop *loop = triton_of(e)->frame->loop;
     if (!loop) {
-        el_error(e, s->span, DIAG_MISPLACED, "'%s' outside of a loop",
-                 s->kind == PY_BREAK ? "break" : "continue");
+        tr_certain(e, s->span, DIAG_MISPLACED, "'%s' outside of a loop",
+                   s->kind == PY_BREAK ? "break" : "continue");
         return;
     }
     if (s->kind == PY_BREAK) el_assign_slot(e, &loop->going, el_bool(false));
@@ -300,18 +300,41 @@ static void statement(Elab *e, const Py *s) {
     case PY_BLOCK: tr_block(e, s); break;
     case PY_ERROR: break;
     case PY_DEF:
-        el_error(e, s->span, DIAG_UNSUPPORTED, "a kernel cannot define a function");
+        tr_certain(e, s->span, DIAG_UNSUPPORTED, "a kernel cannot define a function");
         el_help(e, "define it at the top of the file, with @triton.jit");
         break;
-    default: el_error(e, s->span, DIAG_UNSUPPORTED, "a kernel cannot use this statement"); break;
+    case PY_CLASS:
+    case PY_IMPORT:
+    case PY_FROM:
+    case PY_TRY:
+    case PY_WITH:
+    case PY_DEL:
+    case PY_RAISE:
+    case PY_MATCH: {
+        Str word = source_text(triton_of(e)->file->sources, s->span);
+        size_t size = 0;
+        while (size < word.size && str_word_char(word.text[size])) size++;
+        word.size = size;
+        tr_certain(e, s->span, DIAG_UNSUPPORTED, "a kernel cannot use '%.*s'", STR_ARG(word));
+        break;
     }
+    default: tr_certain(e, s->span, DIAG_UNSUPPORTED, "a kernel cannot use this statement"); break;
+    }
+}
+
+static void reach(Elab *e, const Py *s) {
+    TritonElab *t = triton_of(e);
+    e->b.span = s->span;
+    const TritonKernel *kernel = t->kernel ? t->kernel->own : NULL;
+    if (kernel && t->frame->func == kernel->func && s->span.begin > t->reached)
+        t->reached = s->span.begin;
 }
 
 static void run_list(Elab *e, const Py *first) {
     Slot *active = active_slot(e);
     bool tail = active->tail;
-    for (const Py *s = first; s; s = s->next) {
-        e->b.span = s->span;
+    for (const Py *s = first; s && !triton_of(e)->stopped; s = s->next) {
+        reach(e, s);
         bool took_rest = false;
         active->tail = tail && !s->next;
         if (s->kind == PY_IF)
@@ -328,8 +351,8 @@ static void run_list(Elab *e, const Py *first) {
 }
 
 void tr_block(Elab *e, const Py *block) {
-    if (!block) return;
     TritonElab *t = triton_of(e);
+    if (!block || t->stopped) return;
     if (t->depth >= TR_WALK_DEPTH) {
         el_error(e, block->span, DIAG_TOO_DEEP, "statements and calls nest deeper than %d",
                  TR_WALK_DEPTH);

@@ -152,12 +152,19 @@ static bool shape_add(Shape *shape, const IrType *t) {
 
 bool tr_shapes(Elab *e, Span span, uint32_t count, IrValue *const *values, Shape *shape) {
     *shape = (Shape){0};
+    IrValue *only = NULL;  // the only tensor with dimensions so far
+    uint32_t tensors = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (!values[i]) continue;
         Shape before = *shape;
-        if (shape_add(shape, values[i]->type)) continue;
-        el_error(e, span, DIAG_SHAPE, "shapes do not go together: %s and %s",
-                 el_shape_text(e, before.rank, before.dims), tr_text(e, el_ir(values[i])));
+        if (shape_add(shape, values[i]->type)) {
+            if (values[i]->type->rank && ++tensors == 1) only = values[i];
+            continue;
+        }
+        el_error(
+            e, span, DIAG_SHAPE, "shapes do not go together: %s and %s",
+            tensors == 1 ? tr_text(e, el_ir(only)) : el_shape_text(e, before.rank, before.dims),
+            tr_text(e, el_ir(values[i])));
         el_help(e, "each dimension is equal in both, or 1 in one of them; x[:, None] adds one");
         return false;
     }

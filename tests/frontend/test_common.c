@@ -29,6 +29,9 @@ static void trace(Elab *e) { ((World *)e)->traced++; }
 static const Language language = {
     .operator_text = operator_text,
     .cast_text = cast_text,
+    .dtype_text = dtype_name,
+    .pointer = {"ptr<", ">"},
+    .tile = "array",
     .rank_help = "write x[:, None]",
     .trace = trace,
 };
@@ -266,7 +269,7 @@ static void test_paths_must_agree(void **state) {
         el_region_end(e, &arms[i]);
     }
     el_merge(e, ir_const_bool(&e->b, true), &arms[0], &arms[1], (Span){1, 2});
-    says(&w, "one path gives f32 here, another f32[4]", "");
+    says(&w, "'x' is f32 on one path, and f32[4] on another", "");
     assert_int_equal(x.val.kind, VAL_POISON);
     arena_destroy(w.arena);
 }

@@ -28,7 +28,14 @@ static bool shaped(Elab *e, Span span, IrValue **p, IrValue **mask, IrValue **x)
     return true;
 }
 
+static const char modifiers[] = ".ca .cg .cs .cv .wb .wt",
+                  policies[] = "evict_first evict_last evict_normal";
+
 Val tl_load(Elab *e, const TlCall *c) {
+    if (!tr_call_word(e, c, 4, "padding_option", "zero nan") ||
+        !tr_call_word(e, c, 5, "cache_modifier", modifiers) ||
+        !tr_call_word(e, c, 6, "eviction_policy", policies))
+        return EL_POISON;
     if (tr_is(c->arg[0], OBJECT_BLOCK)) return tr_block_load(e, c, tr_object_of(c->arg[0]));
     IrValue *p = pointer_of(e, c), *mask = NULL, *other = NULL;
     if (!p) return EL_POISON;
@@ -43,6 +50,9 @@ Val tl_load(Elab *e, const TlCall *c) {
 }
 
 Val tl_store(Elab *e, const TlCall *c) {
+    if (!tr_call_word(e, c, 4, "cache_modifier", modifiers) ||
+        !tr_call_word(e, c, 5, "eviction_policy", policies))
+        return EL_POISON;
     if (tr_is(c->arg[0], OBJECT_BLOCK)) return tr_block_store(e, c, tr_object_of(c->arg[0]));
     IrValue *p = pointer_of(e, c), *mask = NULL;
     if (!p) return EL_POISON;

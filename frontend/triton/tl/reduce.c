@@ -15,16 +15,16 @@ static bool precision_of(Elab *e, const TlCall *c, Dtype elem, int64_t *precisio
                  {"bf16x3", IR_PRECISION_BF16X3},
                  {"bf16x6", IR_PRECISION_IEEE}};
     *precision = IR_PRECISION_IEEE;
-    if (elem != DTYPE_F32) return true;
     Str target = triton_of(e)->spec->target, asked = tr_call_text(c, 3);
     bool allowed;
     if (!tr_call_bool(e, c, 4, true, &allowed)) return false;
     // Triton takes tf32 on NVIDIA's GPUs unless the kernel asks for something else.
-    if (allowed && str_starts(target, STR("sm_"))) *precision = IR_PRECISION_TF32;
+    bool single = elem == DTYPE_F32;
+    if (single && allowed && str_starts(target, STR("sm_"))) *precision = IR_PRECISION_TF32;
     if (!asked.size) return true;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (!str_equal(asked, str(known[i].name))) continue;
-        *precision = known[i].precision;
+        if (single) *precision = known[i].precision;
         return true;
     }
     el_error(e, c->at[3], DIAG_ARGUMENTS, "input_precision '%.*s' is unknown", STR_ARG(asked));
@@ -91,8 +91,8 @@ static bool reduced(Elab *e, const TlCall *c, IrValue *v, int axis_at, int keep_
     if (!tr_const_int(e, c->arg[axis_at], "the axis", c->at[axis_at], &axis)) return false;
     if (axis < 0) axis += rank;
     if (axis < 0 || axis >= rank) {
-        el_error(e, c->at[axis_at], DIAG_ARGUMENTS, "the axis is outside of %s",
-                 tr_text(e, el_ir(v)));
+        el_error(e, c->at[axis_at], DIAG_ARGUMENTS, "the axis %s is outside of %s",
+                 tr_text(e, c->arg[axis_at]), tr_text(e, el_ir(v)));
         return false;
     }
     r->axis = (uint32_t)axis;
@@ -218,7 +218,8 @@ static bool scan_options(Elab *e, const TlCall *c, uint32_t rank, int reverse_at
         return false;
     if (axis < 0) axis += rank;
     if (axis < 0 || axis >= rank) {
-        el_error(e, c->at[1], DIAG_ARGUMENTS, "the axis is outside of %u dimensions", rank);
+        el_error(e, c->at[1], DIAG_ARGUMENTS, "the axis %s is outside of %u dimension%s",
+                 tr_text(e, c->arg[1]), rank, rank == 1 ? "" : "s");
         return false;
     }
     options->axis = (uint32_t)axis;
@@ -269,8 +270,8 @@ static bool order_axis(Elab *e, const TlCall *c, uint32_t at, IrValue *v, uint32
     if (!v || !tr_call_int(e, c, at, "the dimension", -1, &n)) return false;
     if (n < 0) n += v->type->rank;
     if (n < 0 || n >= v->type->rank) {
-        el_error(e, c->at[at], DIAG_ARGUMENTS, "the dimension is outside of %s",
-                 tr_text(e, el_ir(v)));
+        el_error(e, c->at[at], DIAG_ARGUMENTS, "the dimension %lld is outside of %s",
+                 (long long)(n < 0 ? n - v->type->rank : n), tr_text(e, el_ir(v)));
         return false;
     }
     *axis = (uint32_t)n;
@@ -305,7 +306,9 @@ Val tl_histogram(Elab *e, const TlCall *c) {
     if (!v || !tr_call_int(e, c, 1, "num_bins", 1, &bins)) return EL_POISON;
     if (bins < 1 || bins > IR_MAX_COUNT || (bins & (bins - 1)) || v->type->rank != 1)
         return el_error(e, c->span, DIAG_ARGUMENTS,
-                        "tl.histogram counts a tensor of one dimension in a power of two of bins");
+                        "tl.histogram counts a tensor of one dimension in a power of two of bins, "
+                        "found %s and %lld bins",
+                        tr_text(e, el_ir(v)), (long long)bins);
     if (tr_given(c, 2)) {
         mask = tr_truth(e, c->arg[2], c->at[2]);
         Shape shape = el_shape_of(v->type);

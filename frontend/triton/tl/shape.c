@@ -6,8 +6,8 @@ static bool axis_of(Elab *e, Val v, uint32_t rank, Span span, uint32_t *axis) {
     if (!tr_const_int(e, v, "an axis", span, &n)) return false;
     if (n < 0) n += rank;
     if (n < 0 || n >= rank) {
-        el_error(e, span, DIAG_ARGUMENTS, "the axis %s is outside of %u dimensions",
-                 el_wide_text(e, n < 0 ? n - rank : n), rank);
+        el_error(e, span, DIAG_ARGUMENTS, "the axis %s is outside of %u dimension%s",
+                 el_wide_text(e, n < 0 ? n - rank : n), rank, rank == 1 ? "" : "s");
         return false;
     }
     *axis = (uint32_t)n;
@@ -71,8 +71,10 @@ Val tl_reshape(Elab *e, const TlCall *c) {
     own.arg[1] = el_tuple(e, list.tuple.count, items);
     if (!tr_call_shape(e, &own, 1, &shape)) return EL_POISON;
     if (count_of(&from) != count_of(&shape))
-        return el_error(e, c->span, DIAG_SHAPE, "%s does not have the elements of %s",
-                        tr_text(e, el_ir(v)), el_shape_text(e, shape.rank, shape.dims));
+        return el_error(e, c->span, DIAG_SHAPE, "%s has %llu elements, %s has %llu",
+                        tr_text(e, el_ir(v)), (unsigned long long)count_of(&from),
+                        el_shape_text(e, shape.rank, shape.dims),
+                        (unsigned long long)count_of(&shape));
     return el_ir(ir_reshape(&e->b, v, shape.rank, shape.dims));
 }
 
@@ -202,8 +204,11 @@ Val tl_gather(Elab *e, const TlCall *c) {
     bool fits = v->type->rank == index->type->rank && dtype_is(el_elem(index), DTYPE_CLASS_INT);
     for (uint32_t i = 0; fits && i < v->type->rank; i++)
         fits = i == axis || v->type->shape[i] == index->type->shape[i];
-    if (!fits)
-        return el_error(e, c->span, DIAG_SHAPE, "tl.gather does not take %s with the index %s",
-                        tr_text(e, el_ir(v)), tr_text(e, el_ir(index)));
+    if (!fits) {
+        el_error(e, c->span, DIAG_SHAPE, "tl.gather does not take %s with the index %s",
+                 tr_text(e, el_ir(v)), tr_text(e, el_ir(index)));
+        el_help(e, "the index has integers, and the tensor's extents except along the axis");
+        return EL_POISON;
+    }
     return el_ir(gathered(e, v, index, axis));
 }

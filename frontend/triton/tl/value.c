@@ -22,12 +22,17 @@ Val tl_arange(Elab *e, const TlCall *c) {
         !tr_call_int(e, c, 1, "the end of tl.arange", 0, &end))
         return EL_POISON;
     int64_t count = end - start;
-    if (start < INT32_MIN || end > INT32_MAX || count < 1 || (count & (count - 1)) ||
-        count > IR_MAX_COUNT) {
+    if (count < 1) {
+        el_error(e, c->span, DIAG_SHAPE, "tl.arange counts up: its end %lld must be above %lld",
+                 (long long)end, (long long)start);
+        return EL_POISON;
+    }
+    if (start < INT32_MIN || end > INT32_MAX || (count & (count - 1)) || count > IR_MAX_COUNT) {
         el_error(e, c->span, DIAG_SHAPE,
                  "tl.arange needs a number of elements that is a power of two, found %lld",
                  (long long)count);
-        el_help(e, "take the next power of two, and mask what is beyond the end");
+        el_help(e, "take tl.arange(0, %llu), and mask what is beyond the end",
+                (unsigned long long)el_next_power((uint64_t)count));
         return EL_POISON;
     }
     IrValue *v = ir_iota(&e->b, (uint32_t)count);
@@ -105,14 +110,15 @@ Val tl_cast(Elab *e, const TlCall *c) {
     if (bitcast && el_elem(v) != to) {
         if (dtype_bits(el_elem(v)) != dtype_bits(to) || to == DTYPE_BOOL ||
             el_elem(v) == DTYPE_BOOL)
-            return el_error(e, c->span, DIAG_TYPE, "the bits of %s are not those of %s",
+            return el_error(e, c->span, DIAG_TYPE,
+                            "bitcast=True needs types of one size, found %s and %s",
                             tr_text(e, c->arg[0]), tr_type_name(to));
         return el_ir(ir_bitcast(&e->b, v, ir_tile(e->module, to, v->type->rank, v->type->shape)));
     }
     Str rounding = tr_call_text(c, 2);
     if (rounding.size && !str_equal(rounding, STR("rtne")))
-        return el_error(e, c->at[2], DIAG_UNSUPPORTED, "fp_downcast_rounding='%.*s'",
-                        STR_ARG(rounding));
+        return el_error(e, c->at[2], DIAG_UNSUPPORTED,
+                        "fp_downcast_rounding='%.*s' is not supported", STR_ARG(rounding));
     return el_ir(tr_cast(e, c->arg[0].kind == VAL_IR ? c->arg[0] : el_ir(v), to, c->span));
 }
 
