@@ -168,8 +168,8 @@ typedef struct TritonElab {
     int depth, calls, unrolled;
     TritonProgress *progress;
     JitFrame *meta;  // the parameters that META["NAME"] names
-    bool certain;  // what is reported next does not depend on types and values
-    bool stopped;  // the rest is not elaborated
+    bool certain;    // what is reported next does not depend on types and values
+    bool stopped;    // the rest is not elaborated
     uint32_t reached;
     int stars;  // nested `from … import *` that are being searched
 } TritonElab;

@@ -256,7 +256,7 @@ static bool change_indent(PyLexer *l, PyIndent now, const char *line, PyToken *t
     if (now.column > top->column) {
         if (now.narrow <= top->narrow) {
             bad_indent(l, line, l->at);
-            return false;
+            now.narrow = top->narrow + 1;
         }
         vec_push(l->arena, &l->indents, now);
         t->kind = TOK_INDENT;
