@@ -15,8 +15,8 @@
 
 #include "frontend/common/build.h"
 #include "frontend/frontend.h"
-#include "frontend/triton/ast.h"
-#include "frontend/triton/parse.h"
+#include "frontend/triton/syntax/ast.h"
+#include "frontend/triton/syntax/parse.h"
 
 // tl.def: which random numbers
 enum { TR_RAND, TR_RANDINT, TR_RANDN, TR_RANDINT4X, TR_RAND4X, TR_RANDN4X };
