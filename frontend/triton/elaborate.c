@@ -134,23 +134,14 @@ static Val binding_value(Elab *e, const IrBinding *b, Span span) {
     return el_int(b->value);
 }
 
-// The keyword of a triton.Config: Config({"BLOCK": 128}, num_warps=4)
+// A value of the first configuration: Config({"BLOCK": 128}, num_warps=4)
 bool tr_config_value(Elab *e, Symbol name, Val *value) {
     const TritonKernel *k = triton_of(e)->kernel->own;
-    if (!k->autotune) return false;
-    for (const Py *arg = k->autotune->list; arg; arg = arg->next) {
-        if (arg->kind == PY_KEYWORD && arg->name == name) {
-            *value = tr_expr(e, arg->a);
-            return true;
-        }
-        const Py *dict = arg->kind == PY_KEYWORD ? arg->a : arg;
-        if (dict->kind != PY_DICT) continue;
-        for (const Py *pair = dict->list; pair; pair = pair->next) {
-            if (!pair->a || pair->a->kind != PY_STRING || !str_equal(pair->a->text, str(name)))
-                continue;
-            *value = tr_expr(e, pair->b);
-            return true;
-        }
+    for (uint32_t i = 0; k->config && i < k->config->count; i++) {
+        Val key = k->config->fields[2 * i];
+        if (key.kind != VAL_STRING || !str_equal(key.text, str(name))) continue;
+        *value = k->config->fields[2 * i + 1];
+        return true;
     }
     return false;
 }

@@ -44,6 +44,8 @@ typedef enum ObjectKind {
     OBJECT_POINTER,    // the type of pointers to `type`
     OBJECT_CONSTEXPR,  // tl.constexpr
     OBJECT_PYTHON,     // a function of Python itself, such as len: path
+    OBJECT_DICT,       // fields: a key, its value, …
+    OBJECT_CONFIG,     // triton.Config: fields: a name, its value, …
     OBJECT_LIMITS,     // torch.finfo or iinfo of `type`
     OBJECT_META,       // the argument of a grid's lambda: META["BLOCK"] is a parameter
     OBJECT_RANGE,      // a range to loop over: items are start, stop, step; is_static
@@ -117,8 +119,15 @@ typedef struct TritonFile {
 
 typedef struct TritonKernel {
     const PyFunc *func;
-    const Py *autotune;  // the first triton.Config of an autotune decorator, or NULL
+    // The configurations of @triton.autotune that could be evaluated: all names of any of them, and
+    // the values of each.
+    uint32_t tune_count;
+    const FrontTune *tune;
+    const Object *config;  // the first one; NULL: there is none
 } TritonKernel;
+
+// ---- configs.c
+void tr_configs(TritonFile *file, const PyFunc *func, TritonKernel *kernel);
 
 // ---- an elaboration
 
@@ -133,7 +142,8 @@ typedef struct JitFrame {
     Slot active;
     Slot result;
     bool returned;
-    bool host;  // a plain Python function: numbers stay numbers
+    bool nested;  // names of the caller are seen, too
+    bool host;    // a plain Python function: numbers stay numbers
     Span first_return;
     uint32_t region;
 } JitFrame;
@@ -295,6 +305,7 @@ typedef struct Arguments {
 
 Val tr_call(Elab *e, const Py *node);
 Val tr_call_func(Elab *e, const PyFunc *func, const Arguments *args, bool host, Span span);
+Val tr_config(Elab *e, const Arguments *args);  // triton.Config(…)
 Val tr_call_python(Elab *e, const Object *o, const Arguments *args, Span span);  // python.c
 bool tr_given(const TlCall *c, uint32_t i);  // given, and not None
 bool tr_call_int(Elab *e, const TlCall *c, uint32_t i, const char *what, int64_t missing,

@@ -71,9 +71,11 @@ void tr_declare_names(Elab *e, JitFrame *frame, const Py *block) {
 }
 
 Slot *tr_slot(Elab *e, Symbol name) {
-    const JitFrame *frame = triton_of(e)->frame;
-    const uint64_t *found = frame ? map_find(&frame->slots, map_key(name)) : NULL;
-    return found ? (Slot *)(uintptr_t)*found : NULL;
+    for (const JitFrame *f = triton_of(e)->frame; f; f = f->nested ? f->caller : NULL) {
+        const uint64_t *found = map_find(&f->slots, map_key(name));
+        if (found) return (Slot *)(uintptr_t)*found;
+    }
+    return NULL;
 }
 
 // ---- assignment
