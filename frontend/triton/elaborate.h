@@ -211,6 +211,8 @@ IrValue *tr_tensor(Elab *e, Val v, Span span);
 IrValue *tr_numbers(Elab *e, Val v, Span span);
 // Both as tensors of one type and one shape; `divides`: for / and %.
 bool tr_promote(Elab *e, Val a, Val b, bool divides, Span span, const Span *spans, IrValue **out);
+// Three operands, where the tensors are promoted before the numbers.
+bool tr_promote_three(Elab *e, const Val *vals, Span span, const Span *spans, IrValue **out);
 IrValue *tr_cast(Elab *e, Val v, Dtype to, Span span);
 // Converts a tensor to the shape, whose rank may be higher: new dimensions stand in front.
 IrValue *tr_stretch(Elab *e, IrValue *v, const Shape *shape, Span span);
