@@ -136,8 +136,9 @@ typedef struct JitFrame {
     const PyFunc *func;
     TritonModule *module;  // in which the function stands
     Span call;
-    Map slots;  // Symbol → Slot *: parameters and names that the body assigns
-    Map forms;  // a name and a form → Object *
+    const struct Arguments *args;  // of the call; NULL: the kernel's own frame
+    Map slots;                     // Symbol → Slot *: parameters and names that the body assigns
+    Map forms;                     // a name and a form → Object *
     Loop *loop;
     Slot active;
     Slot result;
@@ -258,12 +259,18 @@ IrValue *tr_tensor(Elab *e, Val v, Span span);
 IrValue *tr_numbers(Elab *e, Val v, Span span);
 // Both as tensors of one type and one shape; `divides`: for / and %.
 bool tr_promote(Elab *e, Val a, Val b, bool divides, Span span, const Span *spans, IrValue **out);
+// Three operands, where the tensors are promoted before the numbers.
+bool tr_promote_three(Elab *e, const Val *vals, Span span, const Span *spans, IrValue **out);
 IrValue *tr_cast(Elab *e, Val v, Dtype to, Span span);
 // Converts a tensor to the shape, whose rank may be higher: new dimensions stand in front.
 IrValue *tr_stretch(Elab *e, IrValue *v, const Shape *shape, Span span);
+// What is stored as `to`: a Python number is a tensor first.
+IrValue *tr_stored(Elab *e, Val v, Dtype to, Span span);
 bool tr_shapes(Elab *e, Span span, uint32_t count, IrValue *const *values, Shape *shape);
 bool tr_same_shape(Elab *e, Span span, uint32_t count, IrValue **values);
 IrValue *tr_truth(Elab *e, Val v, Span span);  // as a tensor of int1
+// A condition of a branch or loop: one element.
+IrValue *tr_condition(Elab *e, Val v, Span span);
 Val tr_fold(Elab *e, PyOp op, Val a, Val b, Span span);
 bool tr_const_truth(Elab *e, Val v, bool *truth);  // false: it is not known
 
