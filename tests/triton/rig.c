@@ -64,10 +64,18 @@ double get(const Array *a, int64_t i) {
 
 int64_t get_int(const Array *a, int64_t i) { return dtype_to_i64((Dtype)a->type, bits_at(a, i)); }
 
+void set_int(Array *a, int64_t i, int64_t value) {
+    uint64_t bits = dtype_wrap((Dtype)a->type, (uint64_t)value);
+    memcpy(a->data + (size_t)i * width(a), &bits, width(a));
+}
+
 void set(Array *a, int64_t i, double value) {
     Dtype t = (Dtype)a->type;
-    uint64_t bits = dtype_is(t, DTYPE_CLASS_ANYFLOAT) ? dtype_from_double(t, value, true)
-                                                      : dtype_wrap(t, (uint64_t)(int64_t)value);
+    if (!dtype_is(t, DTYPE_CLASS_ANYFLOAT)) {
+        set_int(a, i, (int64_t)value);
+        return;
+    }
+    uint64_t bits = dtype_from_double(t, value, true);
     memcpy(a->data + (size_t)i * width(a), &bits, width(a));
 }
 

@@ -52,6 +52,7 @@ Array *array_ints(Rig *r, tilec_dtype type, int64_t count, int64_t low, int64_t 
 double get(const Array *a, int64_t i);
 int64_t get_int(const Array *a, int64_t i);
 void set(Array *a, int64_t i, double value);  // rounded to the type
+void set_int(Array *a, int64_t i, int64_t value);
 uint64_t next_number(Rig *r);
 
 tilec_view view1(const Array *a);
