@@ -15,8 +15,8 @@
 
 #include "frontend/common/build.h"
 #include "frontend/frontend.h"
-#include "frontend/triton/ast.h"
-#include "frontend/triton/parse.h"
+#include "frontend/triton/syntax/ast.h"
+#include "frontend/triton/syntax/parse.h"
 
 // tl.def: which random numbers
 enum { TR_RAND, TR_RANDINT, TR_RANDN, TR_RANDINT4X, TR_RAND4X, TR_RANDN4X };
@@ -168,8 +168,8 @@ typedef struct TritonElab {
     int depth, calls, unrolled;
     TritonProgress *progress;
     JitFrame *meta;  // the parameters that META["NAME"] names
-    bool certain;  // what is reported next does not depend on types and values
-    bool stopped;  // the rest is not elaborated
+    bool certain;    // what is reported next does not depend on types and values
+    bool stopped;    // the rest is not elaborated
     uint32_t reached;
     int stars;  // nested `from … import *` that are being searched
 } TritonElab;

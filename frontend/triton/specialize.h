@@ -1,4 +1,4 @@
-// What a specialisation takes from the arguments of a launch (specialize.c).
+// Specialisation by the arguments of a launch (specialize.c).
 //
 // Invariants: bindings that the caller gave are never changed. Ownership: new bindings are in the
 // arena given.

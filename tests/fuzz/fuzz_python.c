@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "frontend/triton/parse.h"
+#include "frontend/triton/syntax/parse.h"
 #include "tests/support/py_walk.h"
 
 enum { INPUT_MAX = 1 << 16 };

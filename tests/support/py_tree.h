@@ -11,7 +11,7 @@
 #ifndef TILEC_TESTS_SUPPORT_PY_TREE_H
 #define TILEC_TESTS_SUPPORT_PY_TREE_H
 
-#include "frontend/triton/parse.h"
+#include "frontend/triton/syntax/parse.h"
 
 typedef struct PyText {
     Arena *arena;

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "frontend/triton/lex.h"
+#include "frontend/triton/syntax/lex.h"
 
 typedef struct LexText {
     Arena *arena;

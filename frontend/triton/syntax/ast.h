@@ -9,8 +9,8 @@
 //
 //     for (const Py *s = file->body->list; s; s = s->next)
 //         if (s->kind == PY_DEF) use(s->func);
-#ifndef TILEC_FRONTEND_TRITON_AST_H
-#define TILEC_FRONTEND_TRITON_AST_H
+#ifndef TILEC_FRONTEND_TRITON_SYNTAX_AST_H
+#define TILEC_FRONTEND_TRITON_SYNTAX_AST_H
 
 #include <stdbool.h>
 #include <stdint.h>

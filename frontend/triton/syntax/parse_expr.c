@@ -2,7 +2,7 @@
 //
 // Precedence, loosest first: lambda, choices; or; and; not; comparisons; | ; ^ ; & ; << >> ; + - ;
 // * @ / // % ; the unary - + ~ ; ** ; await; and last calls, subscripts and attributes.
-#include "frontend/triton/parser.h"
+#include "frontend/triton/syntax/parser.h"
 
 static const struct {
     uint8_t strength;

@@ -4,7 +4,7 @@
 // U+FFFD, since the names of characters need a table.
 #include <string.h>
 
-#include "frontend/triton/lex.h"
+#include "frontend/triton/syntax/lex.h"
 
 // How the characters of a text are written.
 typedef struct PyTextForm {

@@ -1,5 +1,5 @@
 // Strings: those that follow each other are one, and f-strings.
-#include "frontend/triton/parser.h"
+#include "frontend/triton/syntax/parser.h"
 
 // The parts of an f-string; text that follows text is joined.
 typedef struct PyParts {

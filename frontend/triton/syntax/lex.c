@@ -1,6 +1,6 @@
 // Characters to tokens: lines and their indentation, names, punctuation. Numbers: lex_number.c.
 // Strings: lex_string.c.
-#include "frontend/triton/lex.h"
+#include "frontend/triton/syntax/lex.h"
 
 #include <string.h>
 
@@ -52,7 +52,7 @@ static const struct {
 #define TOKEN(name, text) {text, false},
 #define KEYWORD(name, text) {text, true},
 #define PUNCT(name, text) {text, false},
-#include "frontend/triton/token.def"
+#include "frontend/triton/syntax/token.def"
 };
 
 const char *py_token_text(PyTokenKind kind) { return tokens[kind].text; }
@@ -256,7 +256,7 @@ static bool change_indent(PyLexer *l, PyIndent now, const char *line, PyToken *t
     if (now.column > top->column) {
         if (now.narrow <= top->narrow) {
             bad_indent(l, line, l->at);
-            return false;
+            now.narrow = top->narrow + 1;
         }
         vec_push(l->arena, &l->indents, now);
         t->kind = TOK_INDENT;

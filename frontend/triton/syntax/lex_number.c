@@ -1,7 +1,7 @@
 // Numbers: decimal, 0x, 0o, 0b, reals, and the 'j' of imaginary ones; '_' between digits.
 #include <string.h>
 
-#include "frontend/triton/lex.h"
+#include "frontend/triton/syntax/lex.h"
 
 typedef struct PyNumber {
     PyLexer *l;

@@ -1,5 +1,5 @@
 // Expressions in brackets: tuples, lists, sets, dicts, comprehensions.
-#include "frontend/triton/parser.h"
+#include "frontend/triton/syntax/parser.h"
 
 // ---- comprehensions
 

@@ -1,5 +1,5 @@
 // Targets of assignments, and the words for expressions that cannot be one.
-#include "frontend/triton/parser.h"
+#include "frontend/triton/syntax/parser.h"
 
 const char *py_describe(const Py *node) {
     switch (node->kind) {

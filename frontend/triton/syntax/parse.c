@@ -1,7 +1,7 @@
 // The parser's base: tokens, errors, nodes, and the whole of a file.
-#include "frontend/triton/parse.h"
+#include "frontend/triton/syntax/parse.h"
 
-#include "frontend/triton/parser.h"
+#include "frontend/triton/syntax/parser.h"
 
 // ---- tokens
 

@@ -11,8 +11,8 @@
 //     PyLexer l;
 //     py_lex_begin(&l, arena, names, diags, file);
 //     for (PyToken t = py_lex(&l); t.kind != TOK_END; t = py_lex(&l)) use(t);
-#ifndef TILEC_FRONTEND_TRITON_LEX_H
-#define TILEC_FRONTEND_TRITON_LEX_H
+#ifndef TILEC_FRONTEND_TRITON_SYNTAX_LEX_H
+#define TILEC_FRONTEND_TRITON_SYNTAX_LEX_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,13 +21,13 @@
 #include "base/source.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "frontend/triton/ast.h"
+#include "frontend/triton/syntax/ast.h"
 
 typedef enum PyTokenKind {
 #define TOKEN(name, text) TOK_##name,
 #define KEYWORD(name, text) TOK_##name,
 #define PUNCT(name, text) TOK_##name,
-#include "frontend/triton/token.def"
+#include "frontend/triton/syntax/token.def"
     TOK_COUNT
 } PyTokenKind;
 

@@ -9,12 +9,12 @@
 // on the stack; py_close counts the height of each node: neither exceeds PY_MAX_DEPTH.
 //
 //     if (!py_expect(p, TOK_COLON, "after 'else'")) return;
-#ifndef TILEC_FRONTEND_TRITON_PARSER_H
-#define TILEC_FRONTEND_TRITON_PARSER_H
+#ifndef TILEC_FRONTEND_TRITON_SYNTAX_PARSER_H
+#define TILEC_FRONTEND_TRITON_SYNTAX_PARSER_H
 
-#include "frontend/triton/ast.h"
-#include "frontend/triton/lex.h"
-#include "frontend/triton/parse.h"
+#include "frontend/triton/syntax/ast.h"
+#include "frontend/triton/syntax/lex.h"
+#include "frontend/triton/syntax/parse.h"
 
 typedef struct PyWords {  // names with a meaning in one position of the grammar
     Symbol match, case_, type, print, exec, underscore;

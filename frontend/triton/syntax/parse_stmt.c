@@ -1,5 +1,5 @@
 // Compound statements and blocks.
-#include "frontend/triton/parser.h"
+#include "frontend/triton/syntax/parser.h"
 
 // ---- blocks
 

@@ -1,5 +1,5 @@
 // Operators as the source writes them.
-#include "frontend/triton/ast.h"
+#include "frontend/triton/syntax/ast.h"
 
 const char *py_op_text(PyOp op) {
     switch (op) {

@@ -1,5 +1,5 @@
 // Names and constants; calls, subscripts and attributes.
-#include "frontend/triton/parser.h"
+#include "frontend/triton/syntax/parser.h"
 
 // ---- atoms
 

@@ -1,6 +1,6 @@
 // The match statement. A pattern is read as the expression that it looks like; `x as y` in it is a
 // PY_WITH_ITEM, `A | B` a PY_BINARY, `*rest` a PY_STARRED, `{**rest}` a PY_PAIR without a key.
-#include "frontend/triton/parser.h"
+#include "frontend/triton/syntax/parser.h"
 
 static Py *pattern(PyParser *p);
 

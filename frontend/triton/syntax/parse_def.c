@@ -1,5 +1,5 @@
 // Functions, lambdas and classes: parameters, type parameters, decorators.
-#include "frontend/triton/parser.h"
+#include "frontend/triton/syntax/parser.h"
 
 // ---- parameters
 

@@ -7,11 +7,11 @@
 // texts point into the source, the interner or the arena.
 //
 //     Py *module = py_parse(arena, names, diags, file);  // a PY_BLOCK, never NULL
-#ifndef TILEC_FRONTEND_TRITON_PARSE_H
-#define TILEC_FRONTEND_TRITON_PARSE_H
+#ifndef TILEC_FRONTEND_TRITON_SYNTAX_PARSE_H
+#define TILEC_FRONTEND_TRITON_SYNTAX_PARSE_H
 
 #include "base/diag.h"
-#include "frontend/triton/ast.h"
+#include "frontend/triton/syntax/ast.h"
 
 Py *py_parse(Arena *arena, Interner *names, Diags *diags, const SourceFile *file);
 // Reads one expression that stands alone, such as the text of `--grid`.

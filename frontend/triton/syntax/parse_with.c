@@ -1,5 +1,5 @@
 // The with statement, whose parentheses may be around its items or be a part of one.
-#include "frontend/triton/parser.h"
+#include "frontend/triton/syntax/parser.h"
 
 // In the parentheses at p->tok: are they around items? They are, if there is an 'as' in them, or if
 // a ':' follows them and each item is one that stands without parentheses, too.

@@ -1,7 +1,7 @@
 // Simple statements: those of one line, separated by ';'.
 #include <string.h>
 
-#include "frontend/triton/parser.h"
+#include "frontend/triton/syntax/parser.h"
 
 // ---- words that are almost right
 
