@@ -71,5 +71,7 @@ void run(Rig *r, const char *file, const char *kernel, const tilec_spec *spec, c
 // The element differs from the value by at most `relative` of it plus `absolute`.
 void near(const Array *a, int64_t i, double expected, double relative, double absolute);
 void same(const Array *a, int64_t i, int64_t expected);
+// tl.rand(seed, offset), bit by bit.
+float philox_uniform(uint64_t seed, uint32_t offset);
 
 #endif
