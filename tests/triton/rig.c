@@ -160,10 +160,16 @@ static void philox(uint32_t c[4], uint64_t seed) {
     }
 }
 
-float philox_uniform(uint64_t seed, uint32_t offset) {
+uint32_t philox_bits(uint64_t seed, uint32_t offset, int which) {
     uint32_t c[4] = {offset, 0, 0, 0};
     philox(c, seed);
-    int32_t x = (int32_t)c[0];
+    return c[which];
+}
+
+float philox_uniform_of(uint64_t seed, uint32_t offset, int which) {
+    int32_t x = (int32_t)philox_bits(seed, offset, which);
     if (x < 0) x = -x - 1;
     return (float)x * 4.6566127342e-10f;
 }
+
+float philox_uniform(uint64_t seed, uint32_t offset) { return philox_uniform_of(seed, offset, 0); }

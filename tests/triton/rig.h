@@ -73,5 +73,8 @@ void near(const Array *a, int64_t i, double expected, double relative, double ab
 void same(const Array *a, int64_t i, int64_t expected);
 // tl.rand(seed, offset), bit by bit.
 float philox_uniform(uint64_t seed, uint32_t offset);
+// The number `which` of the four that Philox makes, as bits and as rand4x has it.
+uint32_t philox_bits(uint64_t seed, uint32_t offset, int which);
+float philox_uniform_of(uint64_t seed, uint32_t offset, int which);
 
 #endif
