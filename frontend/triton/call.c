@@ -295,6 +295,14 @@ static bool bind_params(Elab *e, const PyFunc *func, const Arguments *a, JitFram
     return true;
 }
 
+// Tuples and block pointers get slots of their own for their parts, so that loops can carry them.
+static void hold_parts(Elab *e, const JitFrame *frame) {
+    for (uint32_t i = 0; i < frame->slots.count; i++) {
+        Slot *slot = (Slot *)(uintptr_t)frame->slots.entries[i].value;
+        tr_set_slot(e, slot, slot->val);
+    }
+}
+
 static Val call_result(Elab *e, const JitFrame *frame, Span span) {
     bool all_paths = frame->active.val.kind == VAL_BOOL && !frame->active.val.truth;
     if (!frame->returned) return tr_none();
@@ -343,8 +351,9 @@ Val tr_call_func(Elab *e, const PyFunc *func, const Arguments *a, bool host, Spa
     frame.result =
         (Slot){.kind = SLOT_RESULT, .val = EL_NONE, .region = e->region, .name = "return"};
     if (!bind_params(e, func, a, &frame, span)) return EL_POISON;
-    tr_declare_names(e, &frame, func->body);
     t->frame = &frame;
+    hold_parts(e, &frame);
+    tr_declare_names(e, &frame, func->body);
     t->calls++;
     Span outer = e->b.span;
     tr_block(e, func->body);

@@ -20,8 +20,7 @@ static void describe_param(const PyParam *py, const Map *pointers, FrontParam *p
     p->kind = pointer || map_find(pointers, map_key(py->name)) ? FRONT_POINTER : FRONT_SCALAR;
     p->type_param = py->name;
     if (pointer && elem != DTYPES) p->dtype = elem;
-    if (!pointer && py->annotation && py->annotation->kind == PY_STRING)
-        tr_type_named(py->annotation->text, &p->dtype);
+    if (p->kind == FRONT_SCALAR) p->dtype = tr_scalar_annotation(py);
 }
 
 // Does the first configuration give the constexpr a value?

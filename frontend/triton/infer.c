@@ -207,9 +207,21 @@ bool tr_is_constexpr_param(const PyParam *p) {
     return str_equal(tr_last_name(a), STR("constexpr"));
 }
 
+Dtype tr_scalar_annotation(const PyParam *p) {
+    const Py *a = p->annotation;
+    Dtype type = DTYPES;
+    if (a && a->kind == PY_STRING) tr_type_named(a->text, &type);
+    if (a && a->kind == PY_ATTRIBUTE) tr_type_named(tr_last_name(a), &type);  // tl.int64
+    return type;
+}
+
 bool tr_is_pointer_param(const PyParam *p, Dtype *type) {
     *type = DTYPES;
     const Py *a = p->annotation;
+    if (a && a->kind == PY_CALL && str_equal(tr_last_name(a->a), STR("pointer_type"))) {
+        if (a->list) tr_type_named(tr_last_name(a->list), type);
+        return true;
+    }
     if (!a || a->kind != PY_STRING || !str_starts(a->text, STR("*"))) return false;
     tr_type_named((Str){a->text.text + 1, a->text.size - 1}, type);
     return true;

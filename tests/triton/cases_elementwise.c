@@ -110,28 +110,7 @@ void case_swiglu(Rig *r) {
     swiglu(r, "'gelu'");
 }
 
-// ---- dropout: the bits of Philox with ten rounds
-
-static void philox(uint32_t c[4], uint64_t seed) {
-    uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
-    for (int round = 0; round < 10; round++) {
-        uint64_t b = (uint64_t)UINT32_C(0xCD9E8D57) * c[2],
-                 a = (uint64_t)UINT32_C(0xD2511F53) * c[0];
-        uint32_t next[4] = {(uint32_t)(b >> 32) ^ c[1] ^ k0, (uint32_t)b,
-                            (uint32_t)(a >> 32) ^ c[3] ^ k1, (uint32_t)a};
-        for (int i = 0; i < 4; i++) c[i] = next[i];
-        k0 += UINT32_C(0x9E3779B9);
-        k1 += UINT32_C(0xBB67AE85);
-    }
-}
-
-static float uniform(uint64_t seed, uint32_t offset) {
-    uint32_t c[4] = {offset, 0, 0, 0};
-    philox(c, seed);
-    int32_t x = (int32_t)c[0];
-    if (x < 0) x = -x - 1;
-    return (float)x * 4.6566127342e-10f;
-}
+// ---- dropout
 
 static void dropout(Rig *r, int64_t seed) {
     enum { N = 1000 };
@@ -142,7 +121,7 @@ static void dropout(Rig *r, int64_t seed) {
                    TILEC_GRID("triton.cdiv(n_elements, BLOCK_SIZE)")),
         NULL, TILEC_ARGS(view1(x), view1(out), N, p, seed));
     for (int64_t i = 0; i < N; i++) {
-        bool keep = uniform((uint64_t)seed, (uint32_t)i) > p;
+        bool keep = philox_uniform((uint64_t)seed, (uint32_t)i) > p;
         near(out, i, keep ? get(x, i) / (1 - (double)p) : 0, 1e-6, 0);
     }
 }

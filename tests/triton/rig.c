@@ -64,10 +64,18 @@ double get(const Array *a, int64_t i) {
 
 int64_t get_int(const Array *a, int64_t i) { return dtype_to_i64((Dtype)a->type, bits_at(a, i)); }
 
+void set_int(Array *a, int64_t i, int64_t value) {
+    uint64_t bits = dtype_wrap((Dtype)a->type, (uint64_t)value);
+    memcpy(a->data + (size_t)i * width(a), &bits, width(a));
+}
+
 void set(Array *a, int64_t i, double value) {
     Dtype t = (Dtype)a->type;
-    uint64_t bits = dtype_is(t, DTYPE_CLASS_ANYFLOAT) ? dtype_from_double(t, value, true)
-                                                      : dtype_wrap(t, (uint64_t)(int64_t)value);
+    if (!dtype_is(t, DTYPE_CLASS_ANYFLOAT)) {
+        set_int(a, i, (int64_t)value);
+        return;
+    }
+    uint64_t bits = dtype_from_double(t, value, true);
     memcpy(a->data + (size_t)i * width(a), &bits, width(a));
 }
 
@@ -136,3 +144,32 @@ void same(const Array *a, int64_t i, int64_t expected) {
     fail_msg("element %lld is %lld, expected %lld", (long long)i, (long long)get_int(a, i),
              (long long)expected);
 }
+
+// ---- Philox with ten rounds
+
+static void philox(uint32_t c[4], uint64_t seed) {
+    uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
+    for (int round = 0; round < 10; round++) {
+        uint64_t b = (uint64_t)UINT32_C(0xCD9E8D57) * c[2],
+                 a = (uint64_t)UINT32_C(0xD2511F53) * c[0];
+        uint32_t next[4] = {(uint32_t)(b >> 32) ^ c[1] ^ k0, (uint32_t)b,
+                            (uint32_t)(a >> 32) ^ c[3] ^ k1, (uint32_t)a};
+        for (int i = 0; i < 4; i++) c[i] = next[i];
+        k0 += UINT32_C(0x9E3779B9);
+        k1 += UINT32_C(0xBB67AE85);
+    }
+}
+
+uint32_t philox_bits(uint64_t seed, uint32_t offset, int which) {
+    uint32_t c[4] = {offset, 0, 0, 0};
+    philox(c, seed);
+    return c[which];
+}
+
+float philox_uniform_of(uint64_t seed, uint32_t offset, int which) {
+    int32_t x = (int32_t)philox_bits(seed, offset, which);
+    if (x < 0) x = -x - 1;
+    return (float)x * 4.6566127342e-10f;
+}
+
+float philox_uniform(uint64_t seed, uint32_t offset) { return philox_uniform_of(seed, offset, 0); }

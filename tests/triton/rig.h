@@ -52,6 +52,7 @@ Array *array_ints(Rig *r, tilec_dtype type, int64_t count, int64_t low, int64_t 
 double get(const Array *a, int64_t i);
 int64_t get_int(const Array *a, int64_t i);
 void set(Array *a, int64_t i, double value);  // rounded to the type
+void set_int(Array *a, int64_t i, int64_t value);
 uint64_t next_number(Rig *r);
 
 tilec_view view1(const Array *a);
@@ -70,5 +71,10 @@ void run(Rig *r, const char *file, const char *kernel, const tilec_spec *spec, c
 // The element differs from the value by at most `relative` of it plus `absolute`.
 void near(const Array *a, int64_t i, double expected, double relative, double absolute);
 void same(const Array *a, int64_t i, int64_t expected);
+// tl.rand(seed, offset), bit by bit.
+float philox_uniform(uint64_t seed, uint32_t offset);
+// The number `which` of the four that Philox makes, as bits and as rand4x has it.
+uint32_t philox_bits(uint64_t seed, uint32_t offset, int which);
+float philox_uniform_of(uint64_t seed, uint32_t offset, int which);
 
 #endif
