@@ -83,6 +83,19 @@ static void find_compared(const TypeSearch *s, Open *o, const Py *x, int depth) 
     for (const Py *i = x->list; i; i = i->next) find_compared(s, o, i, depth + 1);
 }
 
+// Does tl.arange get the parameter?
+static bool is_extent(const Py *x, Symbol name, bool inside, int depth) {
+    if (!x || depth > PY_MAX_DEPTH || is_leaf(x)) return false;
+    if (x->kind == PY_NAME) return inside && x->name == name;
+    if (x->kind == PY_CALL) inside = str_equal(tr_last_name(x->a), STR("arange"));
+    const Py *parts[4] = {x->a, x->b, x->c, x->d};
+    for (int i = 0; i < 4; i++)
+        if (is_extent(parts[i], name, inside, depth + 1)) return true;
+    for (const Py *i = x->list; i; i = i->next)
+        if (is_extent(i, name, inside, depth + 1)) return true;
+    return false;
+}
+
 // Does the function ask whether the parameter is None, or whether it is given?
 static bool may_be_none(const Py *x, Symbol name, int depth) {
     if (!x || depth > PY_MAX_DEPTH || is_leaf(x)) return false;
@@ -111,7 +124,10 @@ static void constexpr_candidates(const TypeSearch *s, Open *o) {
     if (type) add_type(o, DTYPE_F32);
     add_value(o, usual[0]);
     find_compared(s, o, own->func->body, 0);
-    for (size_t i = 1; i < sizeof usual / sizeof *usual; i++) add_value(o, usual[i]);
+    // One element would hide shapes that do not fit: it goes with every other shape.
+    bool extent = is_extent(own->func->body, o->param->name, false, 0);
+    for (size_t i = 1; i < sizeof usual / sizeof *usual; i++)
+        if (!extent || usual[i] > 1) add_value(o, usual[i]);
     add_type(o, DTYPE_F32);
     add_text(s, o, "1.0");
     add_text(s, o, "None");
