@@ -352,6 +352,30 @@ static Trial climb(TypeSearch *s) {
     return best;
 }
 
+// "BLOCK=16, x_ptr=*fp32": what is assumed of the parameters that the failure may depend on.
+static const char *assumed_text(TypeSearch *s, TritonPlace failed) {
+    enum { MOST = 6 };
+    if (failed.certain && !failed.inside) return NULL;
+    uint32_t count;
+    const uint32_t *order = order_of(s, failed, &count);
+    StrBuf out = strbuf(s->arena);
+    for (uint32_t i = 0; i < count && i < MOST; i++) {
+        const Open *o = &s->open[order[i]];
+        const IrBinding *b = &o->candidates[o->current];
+        if (is_default(o)) continue;
+        strbuf_printf(&out, "%s%s=", out.size ? ", " : "", o->param->name);
+        if (b->text)
+            strbuf_add(&out, str(b->text));
+        else if (b->is_type)
+            strbuf_printf(&out, "%s%s", o->param->kind == FRONT_POINTER ? "*" : "",
+                          tr_type_name(b->type));
+        else
+            strbuf_printf(&out, "%lld", (long long)b->value);
+    }
+    if (count > MOST) strbuf_add(&out, STR(" …"));
+    return out.size ? out.text : NULL;
+}
+
 // Ends when the kernel is right but for mistakes whose places are known then.
 static void search(TypeSearch *s) {
     Trial best = climb(s);
@@ -370,6 +394,8 @@ bool tr_check(TritonFile *file, const FrontKernel *kernel, const FrontSpec *give
                     .ir = arena_create()};
     open_params(&s);
     search(&s);
+    for (size_t i = 0; i < s.known.count; i++)
+        s.known.data[i].assumed = assumed_text(&s, s.known.data[i]);
     // Once more: for the errors, or for the warnings.
     bool good = attempt(&s, diags, false).good;
     arena_destroy(s.ir);

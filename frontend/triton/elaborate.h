@@ -140,10 +140,11 @@ typedef struct JitFrame {
 
 // The place of an error.
 typedef struct TritonPlace {
-    Span kernel;   // the call or place in the kernel's own body
-    Span at;       // the error's own
-    bool inside;   // in a function that the kernel calls
-    bool certain;  // the error does not depend on types and values
+    Span kernel;          // the call or place in the kernel's own body
+    Span at;              // the error's own
+    bool inside;          // in a function that the kernel calls
+    bool certain;         // the error does not depend on types and values
+    const char *assumed;  // those that it may depend on, as a text; NULL: there are none
 } TritonPlace;
 
 // How far an elaboration came that failed. Errors at known places are reported, but do not count.
