@@ -50,11 +50,15 @@ static Arguments arguments_of(Elab *e, const Py *call, const Object *callee) {
     uint32_t room = 0;
     if (callee && callee->self) add_argument(e, &a, &room, *callee->self, NULL, call->a->span);
     for (const Py *x = call->list; x; x = x->next) {
-        Val v = tr_expr(e, x->kind == PY_KEYWORD || x->kind == PY_STARRED ? x->a : x);
         if (x->kind == PY_KEYWORD && !x->name) {
-            el_error(e, x->span, DIAG_UNSUPPORTED, "a kernel cannot use '**' in a call");
+            tr_certain(e, x->span, DIAG_UNSUPPORTED, "a kernel cannot use '**' in a call");
             a.poison = true;
-        } else if (x->kind == PY_STARRED && v.kind == VAL_TUPLE) {
+            continue;
+        }
+        Val v = tr_expr(e, x->kind == PY_KEYWORD || x->kind == PY_STARRED ? x->a : x);
+        if (x->kind == PY_STARRED && v.kind != VAL_TUPLE && v.kind != VAL_POISON)
+            v = el_error(e, x->span, DIAG_TYPE, "'*' needs a tuple, found %s", tr_text(e, v));
+        if (x->kind == PY_STARRED && v.kind == VAL_TUPLE) {
             for (uint32_t i = 0; i < v.tuple.count; i++)
                 add_argument(e, &a, &room, v.tuple.items[i], NULL, x->span);
         } else {

@@ -151,10 +151,11 @@ typedef struct JitFrame {
 
 // The place of an error.
 typedef struct TritonPlace {
-    Span kernel;   // the call or place in the kernel's own body
-    Span at;       // the error's own
-    bool inside;   // in a function that the kernel calls
-    bool certain;  // the error does not depend on types and values
+    Span kernel;          // the call or place in the kernel's own body
+    Span at;              // the error's own
+    bool inside;          // in a function that the kernel calls
+    bool certain;         // the error does not depend on types and values
+    const char *assumed;  // those that it may depend on, as a text; NULL: there are none
 } TritonPlace;
 
 // How far an elaboration came that failed. Errors at known places are reported, but do not count.
@@ -210,6 +211,7 @@ bool tr_is_none(Val v);
 bool tr_is(Val v, ObjectKind kind);
 const char *tr_own_text(Elab *e, Val v);  // NULL: Python has no words of its own for it
 static inline const char *tr_text(Elab *e, Val v) { return el_val_text(e, v); }
+Str tr_str(Elab *e, Val v);  // what Python makes of a value known at compile time as a string
 const char *tr_type_name(Dtype t);     // "fp32", "int1"
 const char *tr_tl_type_name(Dtype t);  // "float32"
 bool tr_type_named(Str name, Dtype *t);

@@ -269,12 +269,7 @@ static Val format_string(Elab *e, const Py *node) {
             continue;
         }
         Val v = tr_expr(e, x->a);
-        if (v.kind == VAL_STRING)
-            strbuf_add(&text, v.text);
-        else if (v.kind == VAL_INT)
-            strbuf_add(&text, str(el_wide_text(e, v.integer)));
-        else
-            strbuf_add(&text, str(tr_text(e, v)));
+        strbuf_add(&text, tr_str(e, v));
     }
     return (Val){.kind = VAL_STRING, .text = strbuf_str(&text)};
 }

@@ -151,7 +151,7 @@ static void walk_call(Infer *in, const Py *x) {
 }
 
 static void note_value(Infer *in, const Py *target, const Py *value) {
-    if (target->kind != PY_NAME || !value) return;
+    if (!target || target->kind != PY_NAME || !value) return;  // wrong targets are NULL
     if (!map_find(&in->values, map_key(target->name)))
         map_put(in->arena, &in->values, map_key(target->name), map_key(value));
     if (marked(&in->kinds, target->name)) mark_address(in, value, 0);
