@@ -256,7 +256,8 @@ static bool blame_statement(Blame *b, const Py *s, const Failure *f) {
     case PY_FOR:
     case PY_WHILE:
         if (s->kind == PY_FOR && f->name) here = assigns(s->a, f->name);
-        found = blame_block(b, s->b, f) | blame_block(b, s->c, f);
+        found = blame_block(b, s->b, f);
+        found = blame_block(b, s->c, f) || found;
         if (here || found) blame_names(b, condition, 0);
         return here || found;
     case PY_WITH: return blame_block(b, s->b, f);

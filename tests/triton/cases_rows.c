@@ -32,10 +32,10 @@ typedef struct LayerNorm {
 static void row_statistics(const Array *x, int64_t row, double eps, double *mean, double *rstd) {
     double sum = 0, squares = 0;
     for (int64_t j = 0; j < LN_N; j++) sum += get(x, row * LN_N + j);
-    *mean = sum / LN_N;
+    *mean = sum / (double)LN_N;
     for (int64_t j = 0; j < LN_N; j++)
         squares += (get(x, row * LN_N + j) - *mean) * (get(x, row * LN_N + j) - *mean);
-    *rstd = 1 / sqrt(squares / LN_N + eps);
+    *rstd = 1 / sqrt(squares / (double)LN_N + eps);
 }
 
 static void check_forward(const LayerNorm *l, double eps) {
@@ -58,8 +58,8 @@ static void check_backward(const LayerNorm *l, double eps) {
         row_statistics(l->x, i, eps, &mean, &rstd);
         for (int64_t j = 0; j < LN_N; j++) {
             double hat = (get(l->x, i * LN_N + j) - mean) * rstd, dy = get(l->dy, i * LN_N + j);
-            c1 += hat * dy * get(l->w, j) / LN_N;
-            c2 += dy * get(l->w, j) / LN_N;
+            c1 += hat * dy * get(l->w, j) / (double)LN_N;
+            c2 += dy * get(l->w, j) / (double)LN_N;
             dw[j] += dy * hat;
             db[j] += dy;
         }
@@ -129,7 +129,7 @@ static void rms_norm(Rig *r, bool residual) {
         }
         for (int64_t j = i * N; j < (i + 1) * N; j++) {
             double v = get(x, j) + (residual ? get(old, j) : 0);
-            near(out, j, v / sqrt(squares / N + 1e-6) * get(w, j % N), 1e-4, 1e-6);
+            near(out, j, v / sqrt(squares / (double)N + 1e-6) * get(w, j % N), 1e-4, 1e-6);
             near(res, j, residual ? v : get(old, j), 1e-6, 1e-6);
         }
     }
@@ -154,7 +154,7 @@ static void cross_entropy(Rig *r, double smoothing, const char *text) {
         double sum = 0, all = 0;
         for (int64_t j = 0; j < N; j++) sum += exp(get(old, i * N + j)), all += get(old, i * N + j);
         int64_t target = get_int(y, i);
-        double lse = log(sum), eps = smoothing / N;
+        double lse = log(sum), eps = smoothing / (double)N;
         double hard = target < 0 ? 0 : lse - get(old, i * N + target);
         near(loss, i, target < 0 ? 0 : hard * (1 - smoothing) + smoothing * lse - eps * all, 1e-4,
              1e-4);

@@ -54,9 +54,9 @@ void case_welford(Rig *r) {
     for (int64_t i = 0; i < ROWS; i++) {
         double sum = 0, squares = 0;
         for (int64_t j = 0; j < N; j++) sum += get(x, i * N + j);
-        for (int64_t j = 0; j < N; j++) squares += pow(get(x, i * N + j) - sum / N, 2);
-        near(mean, i, sum / N, 1e-5, 0);
-        near(var, i, squares / N, 1e-4, 0);
+        for (int64_t j = 0; j < N; j++) squares += pow(get(x, i * N + j) - sum / (double)N, 2);
+        near(mean, i, sum / (double)N, 1e-5, 0);
+        near(var, i, squares / (double)N, 1e-4, 0);
     }
 }
 
