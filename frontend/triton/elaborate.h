@@ -66,6 +66,7 @@ typedef struct Object {
     Dtype type;
     Val items[3];
     bool is_static;
+    bool pads_nan;    // of a descriptor: elements outside are NaN
     ObjectKind like;  // of a form: OBJECT_BLOCK, or OBJECT_NONE for a tuple
     Shape block;
     uint32_t count;
@@ -266,7 +267,7 @@ bool tr_promote_three(Elab *e, const Val *vals, Span span, const Span *spans, Ir
 IrValue *tr_cast(Elab *e, Val v, Dtype to, Span span);
 // Converts a tensor to the shape, whose rank may be higher: new dimensions stand in front.
 IrValue *tr_stretch(Elab *e, IrValue *v, const Shape *shape, Span span);
-// The value as it is stored in memory of `to`: a Python number is a tensor first.
+// A value to be stored as `to`: a Python number is a tensor first.
 IrValue *tr_stored(Elab *e, Val v, Dtype to, Span span);
 bool tr_shapes(Elab *e, Span span, uint32_t count, IrValue *const *values, Shape *shape);
 bool tr_same_shape(Elab *e, Span span, uint32_t count, IrValue **values);
