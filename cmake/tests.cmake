@@ -557,7 +557,7 @@ foreach(script IN LISTS check_scripts)
 endforeach()
 
 # Generated pages must match the output of their generators.
-foreach(page ir explain chips)
+foreach(page ir explain chips triton)
     add_test(NAME check/${page}_docs COMMAND gen_${page}_docs --check docs/${page}.md
              WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties(check/${page}_docs PROPERTIES LABELS "quick;check" TIMEOUT 60)
@@ -566,7 +566,7 @@ endforeach()
 # Other files that tests with the label `commit` need.
 if(commit_build STREQUAL "release")
     add_dependencies(commit_tests ${tilec_installed} gen_ir_docs gen_explain_docs gen_chips_docs
-                     filetest test_fakes)
+                     gen_triton_docs filetest test_fakes)
     foreach(target test_examples test_mutants docs_test_language aot_tree)
         if(TARGET ${target})
             add_dependencies(commit_tests ${target})

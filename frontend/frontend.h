@@ -121,6 +121,7 @@ typedef struct FrontTune {
     Symbol name;
     uint32_t count;
     const int64_t *values;
+    bool joint;  // the i-th values of all names belong together; then all have as many
 } FrontTune;
 
 // ---- A front end

@@ -50,11 +50,15 @@ static Arguments arguments_of(Elab *e, const Py *call, const Object *callee) {
     uint32_t room = 0;
     if (callee && callee->self) add_argument(e, &a, &room, *callee->self, NULL, call->a->span);
     for (const Py *x = call->list; x; x = x->next) {
-        Val v = tr_expr(e, x->kind == PY_KEYWORD || x->kind == PY_STARRED ? x->a : x);
         if (x->kind == PY_KEYWORD && !x->name) {
-            el_error(e, x->span, DIAG_UNSUPPORTED, "a kernel cannot use '**' in a call");
+            tr_certain(e, x->span, DIAG_UNSUPPORTED, "a kernel cannot use '**' in a call");
             a.poison = true;
-        } else if (x->kind == PY_STARRED && v.kind == VAL_TUPLE) {
+            continue;
+        }
+        Val v = tr_expr(e, x->kind == PY_KEYWORD || x->kind == PY_STARRED ? x->a : x);
+        if (x->kind == PY_STARRED && v.kind != VAL_TUPLE && v.kind != VAL_POISON)
+            v = el_error(e, x->span, DIAG_TYPE, "'*' needs a tuple, found %s", tr_text(e, v));
+        if (x->kind == PY_STARRED && v.kind == VAL_TUPLE) {
             for (uint32_t i = 0; i < v.tuple.count; i++)
                 add_argument(e, &a, &room, v.tuple.items[i], NULL, x->span);
         } else {
@@ -313,21 +317,37 @@ static Val call_result(Elab *e, const JitFrame *frame, Span span) {
     return EL_POISON;
 }
 
+// Is it a call within itself with the same values known at compile time? It would never end.
+static bool repeats(Elab *e, const JitFrame *outer, const Arguments *a, Span span) {
+    if (!outer->args || outer->args->count != a->count) return false;
+    for (uint32_t i = 0; i < a->count; i++) {
+        Val x = outer->args->vals[i], y = a->vals[i];
+        if (x.kind == VAL_IR && y.kind == VAL_IR) continue;
+        if (x.kind == VAL_IR || y.kind == VAL_IR) return false;
+        Val same = tr_fold(e, PY_EQ, x, y, span);
+        if (same.kind == VAL_BOOL && !same.truth) return false;
+    }
+    return true;
+}
+
 Val tr_call_func(Elab *e, const PyFunc *func, const Arguments *a, bool host, Span span) {
     TritonElab *t = triton_of(e);
     if (a->poison) return EL_POISON;
     if (t->calls >= TR_CALL_DEPTH)
         return el_error(e, span, DIAG_TOO_DEEP, "calls nest deeper than %d", TR_CALL_DEPTH);
     for (const JitFrame *f = t->frame; f; f = f->caller)
-        if (f->func == func && !host) {
+        if (f->func == func && !host && (e->errors || repeats(e, f, a, span))) {
             tr_certain(e, span, DIAG_RECURSION, "'%s' calls itself", func->name);
-            el_help(e, "a jit function is inlined at each call, so it cannot be recursive");
+            el_help(e,
+                    "a jit function is inlined at each call: only values known at compile time "
+                    "can end a recursion");
             return EL_POISON;
         }
     JitFrame frame = {.caller = t->frame,
                       .func = func,
                       .module = tr_module_of(t->file, func),
                       .call = span,
+                      .args = a,
                       .host = host || (t->frame && t->frame->host),
                       .region = e->region};
     frame.active =

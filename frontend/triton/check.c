@@ -83,6 +83,19 @@ static void find_compared(const TypeSearch *s, Open *o, const Py *x, int depth) 
     for (const Py *i = x->list; i; i = i->next) find_compared(s, o, i, depth + 1);
 }
 
+// Does tl.arange get the parameter?
+static bool is_extent(const Py *x, Symbol name, bool inside, int depth) {
+    if (!x || depth > PY_MAX_DEPTH || is_leaf(x)) return false;
+    if (x->kind == PY_NAME) return inside && x->name == name;
+    if (x->kind == PY_CALL) inside = str_equal(tr_last_name(x->a), STR("arange"));
+    const Py *parts[4] = {x->a, x->b, x->c, x->d};
+    for (int i = 0; i < 4; i++)
+        if (is_extent(parts[i], name, inside, depth + 1)) return true;
+    for (const Py *i = x->list; i; i = i->next)
+        if (is_extent(i, name, inside, depth + 1)) return true;
+    return false;
+}
+
 // Does the function ask whether the parameter is None, or whether it is given?
 static bool may_be_none(const Py *x, Symbol name, int depth) {
     if (!x || depth > PY_MAX_DEPTH || is_leaf(x)) return false;
@@ -111,7 +124,10 @@ static void constexpr_candidates(const TypeSearch *s, Open *o) {
     if (type) add_type(o, DTYPE_F32);
     add_value(o, usual[0]);
     find_compared(s, o, own->func->body, 0);
-    for (size_t i = 1; i < sizeof usual / sizeof *usual; i++) add_value(o, usual[i]);
+    // One element would hide shapes that do not fit: it goes with every other shape.
+    bool extent = is_extent(own->func->body, o->param->name, false, 0);
+    for (size_t i = 1; i < sizeof usual / sizeof *usual; i++)
+        if (!extent || usual[i] > 1) add_value(o, usual[i]);
     add_type(o, DTYPE_F32);
     add_text(s, o, "1.0");
     add_text(s, o, "None");
@@ -336,6 +352,30 @@ static Trial climb(TypeSearch *s) {
     return best;
 }
 
+// "BLOCK=16, x_ptr=*fp32": what is assumed of the parameters that the failure may depend on.
+static const char *assumed_text(TypeSearch *s, TritonPlace failed) {
+    enum { MOST = 6 };
+    if (failed.certain && !failed.inside) return NULL;
+    uint32_t count;
+    const uint32_t *order = order_of(s, failed, &count);
+    StrBuf out = strbuf(s->arena);
+    for (uint32_t i = 0; i < count && i < MOST; i++) {
+        const Open *o = &s->open[order[i]];
+        const IrBinding *b = &o->candidates[o->current];
+        if (is_default(o)) continue;
+        strbuf_printf(&out, "%s%s=", out.size ? ", " : "", o->param->name);
+        if (b->text)
+            strbuf_add(&out, str(b->text));
+        else if (b->is_type)
+            strbuf_printf(&out, "%s%s", o->param->kind == FRONT_POINTER ? "*" : "",
+                          tr_type_name(b->type));
+        else
+            strbuf_printf(&out, "%lld", (long long)b->value);
+    }
+    if (count > MOST) strbuf_add(&out, STR(" …"));
+    return out.size ? out.text : NULL;
+}
+
 // Ends when the kernel is right but for mistakes whose places are known then.
 static void search(TypeSearch *s) {
     Trial best = climb(s);
@@ -354,6 +394,8 @@ bool tr_check(TritonFile *file, const FrontKernel *kernel, const FrontSpec *give
                     .ir = arena_create()};
     open_params(&s);
     search(&s);
+    for (size_t i = 0; i < s.known.count; i++)
+        s.known.data[i].assumed = assumed_text(&s, s.known.data[i]);
     // Once more: for the errors, or for the warnings.
     bool good = attempt(&s, diags, false).good;
     arena_destroy(s.ir);

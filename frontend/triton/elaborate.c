@@ -42,26 +42,48 @@ static const char *cast_text(Arena *arena, Dtype to) {
 
 static bool same_span(Span a, Span b) { return a.begin == b.begin && a.end == b.end; }
 
-static void note_progress(Elab *e) {
-    TritonElab *t = triton_of(e);
-    TritonProgress *p = t->progress;
+static TritonPlace place_of_last(const Elab *e) {
+    const TritonElab *t = (const TritonElab *)e;
+    TritonPlace place = {.kernel = e->b.span, .certain = t->certain};
     size_t count = diags_count(e->diags);
-    if (!p || p->failed || !count) return;
-    TritonPlace place = {
-        .kernel = e->b.span, .at = diags_get(e->diags, count - 1)->span, .certain = t->certain};
+    if (count) place.at = diags_get(e->diags, count - 1)->span;
     for (const JitFrame *f = t->frame; f && f->caller; f = f->caller) {
         place.kernel = f->call;
         place.inside = true;
     }
+    return place;
+}
+
+static const TritonPlace *known_place(const TritonProgress *p, const TritonPlace *place) {
     for (size_t i = 0; i < p->known.count; i++) {
         const TritonPlace *known = &p->known.data[i];
-        if (same_span(known->kernel, place.kernel) && same_span(known->at, place.at)) return;
+        if (same_span(known->kernel, place->kernel) && same_span(known->at, place->at))
+            return known;
     }
+    return NULL;
+}
+
+// The error reported last: is it the first one that counts?
+static void note_progress(Elab *e) {
+    TritonElab *t = triton_of(e);
+    TritonProgress *p = t->progress;
+    if (!p || p->failed) return;
+    TritonPlace place = place_of_last(e);
+    if (known_place(p, &place)) return;
     p->failed = true;
     p->reached = t->reached;
     p->ops = e->func->op_count + 1;
     p->place = place;
     t->stopped = p->stops;
+}
+
+// Says with which types and values the error was found.
+static void note_assumed(Elab *e) {
+    const TritonProgress *p = triton_of(e)->progress;
+    if (!p || p->stops) return;
+    TritonPlace place = place_of_last(e);
+    const TritonPlace *known = known_place(p, &place);
+    if (known && known->assumed) el_note(e, (Span){0}, "checked with %s", known->assumed);
 }
 
 Val tr_certain(Elab *e, Span span, DiagCode code, const char *format, ...) {
@@ -80,6 +102,7 @@ static void trace(Elab *e) {
     note_progress(e);
     for (const JitFrame *f = triton_of(e)->frame; f && f->caller; f = f->caller)
         el_note(e, f->call, "in the call of '%s'", f->func->name ? f->func->name : "lambda");
+    note_assumed(e);
 }
 
 static const Language language = {.operator_text = operator_text,
@@ -134,23 +157,14 @@ static Val binding_value(Elab *e, const IrBinding *b, Span span) {
     return el_int(b->value);
 }
 
-// The keyword of a triton.Config: Config({"BLOCK": 128}, num_warps=4)
+// A value of the first configuration: Config({"BLOCK": 128}, num_warps=4)
 bool tr_config_value(Elab *e, Symbol name, Val *value) {
     const TritonKernel *k = triton_of(e)->kernel->own;
-    if (!k->autotune) return false;
-    for (const Py *arg = k->autotune->list; arg; arg = arg->next) {
-        if (arg->kind == PY_KEYWORD && arg->name == name) {
-            *value = tr_expr(e, arg->a);
-            return true;
-        }
-        const Py *dict = arg->kind == PY_KEYWORD ? arg->a : arg;
-        if (dict->kind != PY_DICT) continue;
-        for (const Py *pair = dict->list; pair; pair = pair->next) {
-            if (!pair->a || pair->a->kind != PY_STRING || !str_equal(pair->a->text, str(name)))
-                continue;
-            *value = tr_expr(e, pair->b);
-            return true;
-        }
+    for (uint32_t i = 0; k->config && i < k->config->count; i++) {
+        Val key = k->config->fields[2 * i];
+        if (key.kind != VAL_STRING || !str_equal(key.text, str(name))) continue;
+        *value = k->config->fields[2 * i + 1];
+        return true;
     }
     return false;
 }

@@ -44,6 +44,8 @@ typedef enum ObjectKind {
     OBJECT_POINTER,    // the type of pointers to `type`
     OBJECT_CONSTEXPR,  // tl.constexpr
     OBJECT_PYTHON,     // a function of Python itself, such as len: path
+    OBJECT_DICT,       // fields: a key, its value, …
+    OBJECT_CONFIG,     // triton.Config: fields: a name, its value, …
     OBJECT_LIMITS,     // torch.finfo or iinfo of `type`
     OBJECT_META,       // the argument of a grid's lambda: META["BLOCK"] is a parameter
     OBJECT_RANGE,      // a range to loop over: items are start, stop, step; is_static
@@ -117,8 +119,15 @@ typedef struct TritonFile {
 
 typedef struct TritonKernel {
     const PyFunc *func;
-    const Py *autotune;  // the first triton.Config of an autotune decorator, or NULL
+    // The configurations of @triton.autotune that could be evaluated: all names of any of them, and
+    // the values of each.
+    uint32_t tune_count;
+    const FrontTune *tune;
+    const Object *config;  // the first one; NULL: there is none
 } TritonKernel;
+
+// ---- configs.c
+void tr_configs(TritonFile *file, const PyFunc *func, TritonKernel *kernel);
 
 // ---- an elaboration
 
@@ -127,23 +136,26 @@ typedef struct JitFrame {
     const PyFunc *func;
     TritonModule *module;  // in which the function stands
     Span call;
-    Map slots;  // Symbol → Slot *: parameters and names that the body assigns
-    Map forms;  // a name and a form → Object *
+    const struct Arguments *args;  // of the call; NULL: the kernel's own frame
+    Map slots;                     // Symbol → Slot *: parameters and names that the body assigns
+    Map forms;                     // a name and a form → Object *
     Loop *loop;
     Slot active;
     Slot result;
     bool returned;
-    bool host;  // a plain Python function: numbers stay numbers
+    bool nested;  // names of the caller are seen, too
+    bool host;    // a plain Python function: numbers stay numbers
     Span first_return;
     uint32_t region;
 } JitFrame;
 
 // The place of an error.
 typedef struct TritonPlace {
-    Span kernel;   // the call or place in the kernel's own body
-    Span at;       // the error's own
-    bool inside;   // in a function that the kernel calls
-    bool certain;  // the error does not depend on types and values
+    Span kernel;          // the call or place in the kernel's own body
+    Span at;              // the error's own
+    bool inside;          // in a function that the kernel calls
+    bool certain;         // the error does not depend on types and values
+    const char *assumed;  // those that it may depend on, as a text; NULL: there are none
 } TritonPlace;
 
 // How far an elaboration came that failed. Errors at known places are reported, but do not count.
@@ -199,6 +211,7 @@ bool tr_is_none(Val v);
 bool tr_is(Val v, ObjectKind kind);
 const char *tr_own_text(Elab *e, Val v);  // NULL: Python has no words of its own for it
 static inline const char *tr_text(Elab *e, Val v) { return el_val_text(e, v); }
+Str tr_str(Elab *e, Val v);  // what Python makes of a value known at compile time as a string
 const char *tr_type_name(Dtype t);     // "fp32", "int1"
 const char *tr_tl_type_name(Dtype t);  // "float32"
 bool tr_type_named(Str name, Dtype *t);
@@ -248,12 +261,18 @@ IrValue *tr_tensor(Elab *e, Val v, Span span);
 IrValue *tr_numbers(Elab *e, Val v, Span span);
 // Both as tensors of one type and one shape; `divides`: for / and %.
 bool tr_promote(Elab *e, Val a, Val b, bool divides, Span span, const Span *spans, IrValue **out);
+// Three operands, where the tensors are promoted before the numbers.
+bool tr_promote_three(Elab *e, const Val *vals, Span span, const Span *spans, IrValue **out);
 IrValue *tr_cast(Elab *e, Val v, Dtype to, Span span);
 // Converts a tensor to the shape, whose rank may be higher: new dimensions stand in front.
 IrValue *tr_stretch(Elab *e, IrValue *v, const Shape *shape, Span span);
+// What is stored as `to`: a Python number is a tensor first.
+IrValue *tr_stored(Elab *e, Val v, Dtype to, Span span);
 bool tr_shapes(Elab *e, Span span, uint32_t count, IrValue *const *values, Shape *shape);
 bool tr_same_shape(Elab *e, Span span, uint32_t count, IrValue **values);
 IrValue *tr_truth(Elab *e, Val v, Span span);  // as a tensor of int1
+// A condition of a branch or loop: one element.
+IrValue *tr_condition(Elab *e, Val v, Span span);
 Val tr_fold(Elab *e, PyOp op, Val a, Val b, Span span);
 bool tr_const_truth(Elab *e, Val v, bool *truth);  // false: it is not known
 
@@ -295,6 +314,7 @@ typedef struct Arguments {
 
 Val tr_call(Elab *e, const Py *node);
 Val tr_call_func(Elab *e, const PyFunc *func, const Arguments *args, bool host, Span span);
+Val tr_config(Elab *e, const Arguments *args);  // triton.Config(…)
 Val tr_call_python(Elab *e, const Object *o, const Arguments *args, Span span);  // python.c
 bool tr_given(const TlCall *c, uint32_t i);  // given, and not None
 bool tr_call_int(Elab *e, const TlCall *c, uint32_t i, const char *what, int64_t missing,

@@ -23,47 +23,28 @@ static void describe_param(const PyParam *py, const Map *pointers, FrontParam *p
     if (p->kind == FRONT_SCALAR) p->dtype = tr_scalar_annotation(py);
 }
 
-// Does the configuration give the constexpr a value?
-static bool in_config(const Py *config, Symbol name) {
-    for (const Py *arg = config ? config->list : NULL; arg; arg = arg->next) {
-        if (arg->kind == PY_KEYWORD && arg->name == name) return true;
-        const Py *dict = arg->kind == PY_KEYWORD ? arg->a : arg;
-        for (const Py *pair = dict->kind == PY_DICT ? dict->list : NULL; pair; pair = pair->next)
-            if (pair->a && pair->a->kind == PY_STRING && str_equal(pair->a->text, str(name)))
-                return true;
+// Does the first configuration give the constexpr a value?
+static bool in_config(const TritonKernel *kernel, Symbol name) {
+    for (uint32_t i = 0; kernel->config && i < kernel->config->count; i++) {
+        Val key = kernel->config->fields[2 * i];
+        if (key.kind == VAL_STRING && str_equal(key.text, str(name))) return true;
     }
     return false;
 }
 
-static const FrontParam *describe_params(TritonFile *t, const PyFunc *func, const Py *config) {
+static const FrontParam *describe_params(TritonFile *t, const TritonKernel *kernel) {
+    const PyFunc *func = kernel->func;
     Map pointers = tr_pointers_of(t->main, func, t->arena, 0);
     const FrontParam *first = NULL, **place = &first;
     for (const PyParam *py = func->params; py; py = py->next) {
         FrontParam *p = arena_new(t->arena, FrontParam, 1);
         describe_param(py, &pointers, p);
-        if (p->kind == FRONT_CONST && in_config(config, p->name)) p->has_default = true;
+        if (p->kind == FRONT_CONST && in_config(kernel, p->name)) p->has_default = true;
         if (p->kind == FRONT_CONST && tr_heuristic(t, func, p->name)) p->at_launch = true;
         *place = p;
         place = &p->next;
     }
     return first;
-}
-
-// The first triton.Config of @triton.autotune, where it stands in a list.
-static const Py *first_config(const TritonFile *t, const PyFunc *func) {
-    for (const Py *d = func->decorators; d; d = d->next) {
-        if (d->kind != PY_CALL) continue;
-        Str path = tr_path_of(t->main, d->a, t->arena);
-        if (!str_ends(path, STR("autotune"))) continue;
-        for (const Py *a = d->list; a; a = a->next) {
-            const Py *list = a->kind == PY_KEYWORD ? a->a : a;
-            bool configs =
-                a->kind != PY_KEYWORD || (a->name && str_equal(str(a->name), STR("configs")));
-            if (configs && list->kind == PY_LIST && list->list && list->list->kind == PY_CALL)
-                return list->list;
-        }
-    }
-    return NULL;
 }
 
 static const PyFunc *kernel_func(const TritonFile *t, const Global *g, const Map *called) {
@@ -98,12 +79,13 @@ static FrontFile *load(const FrontInput *in, const SourceFile *file, Diags *diag
         const PyFunc *func = kernel_func(t, t->main->globals.data[i], &called);
         if (!func) continue;
         TritonKernel *own = arena_new(in->arena, TritonKernel, 1);
-        *own = (TritonKernel){.func = func, .autotune = first_config(t, func)};
+        *own = (TritonKernel){.func = func};
+        tr_configs(t, func, own);
         kernels[count++] = (FrontKernel){.name = func->name,
                                          .span = func->span,
                                          .file = file,
                                          .in = f,
-                                         .params = describe_params(t, func, own->autotune),
+                                         .params = describe_params(t, own),
                                          .own = own};
     }
     *f = (FrontFile){&triton_frontend, count, kernels, t};
@@ -149,10 +131,10 @@ static IrFunc *elaborate(FrontFile *file, IrModule *module, const FrontKernel *k
 static size_t tune_space(FrontFile *file, const FrontKernel *kernel, Str target,
                          const FrontTune **space) {
     (void)file;
-    (void)kernel;
     (void)target;
-    *space = NULL;
-    return 0;
+    const TritonKernel *own = kernel->own;
+    *space = own->tune;
+    return own->tune_count;
 }
 
 static Str plain(const FrontKernel *kernel, Arena *arena) {

@@ -126,12 +126,17 @@ static const char *object_text(Elab *e, const Object *o) {
     case OBJECT_HOST: return arena_printf(e->scratch, "the Python function '%s'", o->func->name);
     case OBJECT_LAMBDA: return "a lambda";
     case OBJECT_BLOCK: return o->is_static ? "a tensor descriptor" : "a block pointer";
-    case OBJECT_FORM: return "a tuple";
+    case OBJECT_FORM:
+        if (o->like == OBJECT_BLOCK)
+            return o->is_static ? "a tensor descriptor" : "a block pointer";
+        return arena_printf(e->scratch, "a tuple of %u values", o->count);
     case OBJECT_POINTER:
         return arena_printf(e->scratch, "the type pointer<%s>", tr_type_name(o->type));
     case OBJECT_CONSTEXPR: return "tl.constexpr";
     case OBJECT_PYTHON:
         return arena_printf(e->scratch, "the Python function '%.*s'", STR_ARG(o->path));
+    case OBJECT_DICT: return "a dict";
+    case OBJECT_CONFIG: return "a configuration";
     case OBJECT_LIMITS: return "the limits of a type";
     case OBJECT_META: return "the parameters of the launch";
     case OBJECT_RANGE: return "a range";
@@ -146,4 +151,31 @@ const char *tr_own_text(Elab *e, Val v) {
     if (v.kind == VAL_STRING && v.text.size <= 40)
         return arena_printf(e->scratch, "the string '%.*s'", STR_ARG(v.text));
     return v.kind == VAL_FN ? object_text(e, v.fn.own) : NULL;
+}
+
+static void add_str(Elab *e, StrBuf *out, Val v, bool inside) {
+    switch (v.kind) {
+    case VAL_STRING:
+        if (inside) strbuf_char(out, '\'');
+        strbuf_add(out, v.text);
+        if (inside) strbuf_char(out, '\'');
+        break;
+    case VAL_FLOAT: strbuf_double(out, v.real, false); break;
+    case VAL_TYPE: strbuf_add(out, str(tr_type_name(v.type))); break;
+    case VAL_TUPLE:
+        strbuf_char(out, '(');
+        for (uint32_t i = 0; i < v.tuple.count; i++) {
+            if (i) strbuf_add(out, STR(", "));
+            add_str(e, out, v.tuple.items[i], true);
+        }
+        strbuf_add(out, v.tuple.count == 1 ? STR(",)") : STR(")"));
+        break;
+    default: strbuf_add(out, str(tr_text(e, v)));
+    }
+}
+
+Str tr_str(Elab *e, Val v) {
+    StrBuf out = strbuf(triton_of(e)->file->arena);
+    add_str(e, &out, v, false);
+    return strbuf_str(&out);
 }

@@ -208,6 +208,7 @@ Val tr_call_python(Elab *e, const Object *o, const Arguments *a, Span span) {
     if (str_equal(name, STR("min"))) return extreme(e, false, a, span);
     if (str_equal(name, STR("max"))) return extreme(e, true, a, span);
     if (str_equal(name, STR("print"))) return tr_none();
+    if (str_ends(name, STR("triton.Config"))) return tr_config(e, a);
     if (str_equal(name, STR("args.get"))) {
         Val found =
             a->count && a->vals[0].kind == VAL_STRING ? tr_meta(e, a->vals[0].text) : EL_NONE;
@@ -238,9 +239,7 @@ Val tr_call_python(Elab *e, const Object *o, const Arguments *a, Span span) {
         str_equal(name, STR("bool")))
         return converted(e, name, a->vals[0], span);
     if (str_equal(name, STR("str")))
-        return a->vals[0].kind == VAL_STRING
-                   ? a->vals[0]
-                   : (Val){.kind = VAL_STRING, .text = str(tr_text(e, a->vals[0]))};
+        return (Val){.kind = VAL_STRING, .text = tr_str(e, a->vals[0])};
     return el_error(e, span, DIAG_UNSUPPORTED, "'%.*s' is not supported in a kernel",
                     STR_ARG(name));
 }

@@ -48,6 +48,8 @@ static Val tl_value(Elab *e, Str path, Str name) {
 
 static Val triton_value(Elab *e, Str path, Str name) {
     if (str_equal(name, STR("language"))) return module_value(e, STR("triton.language"));
+    if (str_equal(name, STR("Config")))
+        return tr_object(e, (Object){.kind = OBJECT_PYTHON, .path = path});
     if (str_equal(name, STR("cdiv")) || str_equal(name, STR("next_power_of_2")))
         return tr_object(e, (Object){.kind = OBJECT_TL, .tl = tl_find(name), .path = name});
     return unknown(e, path);

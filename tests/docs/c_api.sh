@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # docs/c-api.md against the headers: every public function and type is named there, nothing is named
-# that does not exist, and every block of C compiles (README.md's, too).
+# that does not exist, and every block of C compiles (of README.md and docs/triton.md, too).
 set -eu
 export LC_ALL=C.UTF-8
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -43,7 +43,7 @@ comm -13 "$scratch/known" "$scratch/named" | grep -vxE "$others" |
 
 # Each block is a file of its own; those that include nothing get the headers first. One with the
 # header of a built library is compiled by tests/aot/aot.sh.
-for file in "$page" README.md; do
+for file in "$page" README.md docs/triton.md; do
     awk -v to="$scratch/block" -v page="$file" '
         /^```c( file [a-z.]+)?$/ {
             open = 1

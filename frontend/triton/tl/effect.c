@@ -62,6 +62,12 @@ Val tl_device_assert(Elab *e, const TlCall *c) {
 }
 
 Val tl_device_print(Elab *e, const TlCall *c) {
+    if (c->arg[0].kind != VAL_STRING) {
+        el_error(e, c->at[0], DIAG_TYPE, "tl.device_print begins with a string, found %s",
+                 tr_text(e, c->arg[0]));
+        el_help(e, "write tl.device_print(\"name\", value)");
+        return EL_POISON;
+    }
     uint32_t count = c->arg[1].tuple.count;
     IrValue **values = arena_new(e->scratch, IrValue *, count + 1);
     Str *texts = arena_new(e->scratch, Str, count + 1);

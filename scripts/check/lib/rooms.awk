@@ -26,7 +26,7 @@ BEGIN {
     allowed["tests"] = all
     allowed["bench"] = all " bench"
     allowed["cmake"] = ""
-    allowed["scripts"] = "base target ir scripts"
+    allowed["scripts"] = "base target ir frontend/triton scripts"
     n = split(all " bench scripts", rooms, " ")
     for (i = 1; i <= n; i++) is_room[rooms[i]] = 1
     while ((getline file < tree) > 0) is_file[file] = 1

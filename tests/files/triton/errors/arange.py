@@ -15,6 +15,7 @@ def kernel(x_ptr, n, BLOCK: tl.constexpr, LIST: tl.constexpr = (1, 2)):
     d = tl.arange(0, 0)
     #! error: the end of tl.arange must be an integer known at compile time, found the float 16.0 [not-constant] @22
     e = tl.arange(0, 16.0)
+    #! error: tl.arange needs a number of elements that is a power of two, found 19 [shape] @9
     f = tl.arange(0, BLOCK + 3)
     g = tl.arange(0, LIST)
     #! error: an extent must be a power of two, found 12 [shape] @18

@@ -41,11 +41,13 @@ def kernel(x_ptr, n):
 #| calls.py:26:9: note: in the call of 'inner'
 #|         a = inner(x)
 #|             ^~~~~~~~
+#| note: checked with x_ptr=*fp32
 #| help: each dimension is equal in both, or 1 in one of them; x[:, None] adds one
 #| calls.py:28:9: error: 'maybe' does not return a value on every path [missing-return]
 #|         c = maybe(x, n)
 #|             ^~~~~~~~~~~
 #| calls.py:28:9: note: in the call of 'maybe'
+#| note: checked with n=int32, x_ptr=*fp32
 #| calls.py:19:9: note: it returns one here
 #|             return x
 #|             ^~~~~~~~

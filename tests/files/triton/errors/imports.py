@@ -63,12 +63,14 @@ def kernel(x_ptr):
 #| imports.py:13:9: note: in the call of 'twice'
 #|         a = twice(x)
 #|             ^~~~~~~~
+#| note: checked with x_ptr=*fp32
 #| ./lib/helpers.py:19:14: error: a tensor takes ':' and 'None' as subscripts [index]
 #|         return x[0]
 #|                  ^
 #| imports.py:14:9: note: in the call of 'first'
 #|         b = first(x)
 #|             ^~~~~~~~
+#| note: checked with x_ptr=*fp32
 #| help: elements are chosen by tl.gather, or when they are loaded
 #| 8 errors
 # EXIT: 1
