@@ -93,9 +93,9 @@ static tilec_status prepare_whole(const Call *call, const tilec_arg *args, Launc
     s = launch_prepare(kernel->context, kernel->device, (*loaded)->meta, args, count,
                        call->override, plan);
     if (!s && plan->unmapped) say_unmapped(kernel->device);
-    if (!s && own_grid && settled)
-        launch_remember(kernel, &(LaunchGiven){.count = count, .args = args}, *loaded, plan,
-                        &before);
+    const LaunchGiven given = {.count = count, .args = args, .grid = call->given.grid};
+    if (!s && (own_grid || given.grid) && settled)
+        launch_remember(kernel, &given, *loaded, plan, &before);
     return s;
 }
 
@@ -117,7 +117,8 @@ __attribute__((noinline)) static tilec_status prepare_few(const Call *call, Laun
 
 static tilec_status prepare(const Call *call, LaunchPlan *plan, const RtLoaded **loaded) {
     const LaunchGiven *g = &call->given;
-    if (!call->override && launch_recall(call->kernel, g, plan, loaded)) return TILEC_OK;
+    if ((!call->override || g->grid) && launch_recall(call->kernel, g, plan, loaded))
+        return TILEC_OK;
     if (g->args || !g->count) return prepare_whole(call, g->args, plan, loaded);
     return g->count > LAUNCH_FEW_ARGS ? prepare_many(call, plan, loaded)
                                       : prepare_few(call, plan, loaded);
@@ -199,7 +200,7 @@ tilec_status tilec_launch(tilec_kernel *kernel, tilec_stream *stream, const tile
     if (!kernel) return TILEC_INVALID_ARGUMENT;
     tilec_status s = check_call(kernel, args, count);
     if (s) return s;
-    return make_call(&(Call){CALL_LAUNCH, kernel, stream, NULL, {count, args, NULL, NULL}});
+    return make_call(&(Call){CALL_LAUNCH, kernel, stream, NULL, {.count = count, .args = args}});
 }
 
 tilec_status rt_kernel_call(tilec_kernel *kernel, tilec_stream *stream, const void *const *values) {
@@ -212,8 +213,11 @@ tilec_status rt_kernel_call(tilec_kernel *kernel, tilec_stream *stream, const vo
         if (!values[i])
             return rt_fail(kernel->context, TILEC_INVALID_ARGUMENT,
                            "%s: the pointer to value %u is NULL", kernel->name, i);
-    return make_call(
-        &(Call){CALL_LAUNCH, kernel, stream, NULL, {meta->arg_count, NULL, values, meta}});
+    return make_call(&(Call){CALL_LAUNCH,
+                             kernel,
+                             stream,
+                             NULL,
+                             {.count = meta->arg_count, .values = values, .meta = meta}});
 }
 
 tilec_status tilec_launch_grid(tilec_kernel *kernel, tilec_stream *stream, int variant,
@@ -223,7 +227,9 @@ tilec_status tilec_launch_grid(tilec_kernel *kernel, tilec_stream *stream, int v
     if (s) return s;
     if (!grid) return rt_fail(kernel->context, TILEC_INVALID_ARGUMENT, "the grid is NULL");
     LaunchOverride override = {.variant = variant, .grid = {grid[0], grid[1], grid[2]}};
-    return make_call(&(Call){CALL_LAUNCH, kernel, stream, &override, {count, args, NULL, NULL}});
+    LaunchGiven given = {.count = count, .args = args};
+    if (variant == LAUNCH_ANY_VARIANT) given.grid = override.grid;
+    return make_call(&(Call){CALL_LAUNCH, kernel, stream, &override, given});
 }
 
 tilec_status tilec_kernel_prepare(tilec_kernel *kernel, tilec_stream *stream, const tilec_arg *args,
@@ -231,5 +237,5 @@ tilec_status tilec_kernel_prepare(tilec_kernel *kernel, tilec_stream *stream, co
     if (!kernel) return TILEC_INVALID_ARGUMENT;
     tilec_status s = check_call(kernel, args, count);
     if (s) return s;
-    return make_call(&(Call){CALL_PREPARE, kernel, stream, NULL, {count, args, NULL, NULL}});
+    return make_call(&(Call){CALL_PREPARE, kernel, stream, NULL, {.count = count, .args = args}});
 }

@@ -5,6 +5,8 @@
 
 #include "runtime/context.h"
 
+// Every variant takes a grid below SMALL in each dimension, and its programs can be counted.
+enum { SMALL = 1 << 20 };
 enum { SLOTS = 4, PAIRS = 64, CODE_MAX = 256 };
 
 // A view's shape, and each argument's memory and the properties of it that launch code read.
@@ -40,6 +42,7 @@ typedef struct LaunchMemo {
     const RtLoaded *loaded;
     uint32_t variant;
     uint32_t choices;  // the kernel's count when the code was chosen
+    bool host_grid;    // the variant was chosen for a small grid of the host's
     bool known;        // false: empty, or a property cannot be checked again
     int64_t grid[3];
     _Atomic(uint64_t) buffers_gone;  // the context's count when all buffers here were known to be
@@ -63,9 +66,15 @@ static const tilec_view *view_at(const LaunchGiven *given, size_t i) {
     return given->meta->args[i].kind == META_VIEW ? given->values[i] : NULL;
 }
 
+static bool is_small(const int64_t *grid) {
+    for (int d = 0; d < 3; d++)
+        if (grid[d] < 0 || grid[d] >= SMALL) return false;
+    return true;
+}
+
 // Always odd.
 static uint64_t hash_of(const LaunchGiven *given) {
-    uint64_t hash = 0;
+    uint64_t hash = given->grid ? UINT64_C(0x5851f42d4c957f2d) : 0;
     for (size_t i = 0; i < given->count; i++) {
         const tilec_view *v = view_at(given, i);
         if (!v || v->rank > META_MAX_RANK) continue;
@@ -219,7 +228,8 @@ static bool same_pairs(const LaunchMemo *memo, const LaunchInput *inputs) {
 
 static bool recall_from(LaunchMemo *memo, tilec_kernel *kernel, const LaunchGiven *given,
                         LaunchPlan *plan) {
-    if (!memo->known ||
+    const int64_t *grid = given->grid;
+    if (!memo->known || memo->host_grid != (grid != NULL) || (grid && !is_small(grid)) ||
         memo->choices != atomic_load_explicit(&kernel->choices, memory_order_relaxed))
         return false;
     uint64_t gone = atomic_load_explicit(&kernel->context->buffers_gone, memory_order_acquire);
@@ -232,7 +242,10 @@ static bool recall_from(LaunchMemo *memo, tilec_kernel *kernel, const LaunchGive
         atomic_store_explicit(&memo->buffers_gone, gone, memory_order_relaxed);
     plan->variant = memo->variant;
     plan->empty = false;
-    for (int d = 0; d < 3; d++) plan->grid[d] = memo->grid[d];
+    for (int d = 0; d < 3; d++) {
+        plan->grid[d] = grid ? grid[d] : memo->grid[d];
+        plan->empty = plan->empty || !plan->grid[d];
+    }
     return true;
 }
 
@@ -389,6 +402,7 @@ static void remember_in(LaunchMemo *memo, const tilec_kernel *kernel, const Laun
     bool asked = memo->loaded == loaded && memo->choices == before->choices;
     memo->loaded = loaded;
     memo->variant = plan->variant;
+    memo->host_grid = given->grid != NULL;
     if (!asked) memo->known = ask_questions(memo, kernel);
     if (!memo->known) return;
     for (int d = 0; d < 3; d++) memo->grid[d] = plan->grid[d];
@@ -421,6 +435,7 @@ LaunchState launch_state(tilec_kernel *kernel) {
 void launch_remember(tilec_kernel *kernel, const LaunchGiven *given, const RtLoaded *loaded,
                      const LaunchPlan *plan, const LaunchState *before) {
     if (given->count != loaded->meta->arg_count) return;  // some are None
+    if (given->grid && !is_small(given->grid)) return;
     struct LaunchMemos *memos = plan->empty ? NULL : memos_of(kernel, given->count);
     if (!memos || memos->count != given->count) return;
     uint64_t hash = hash_of(given);

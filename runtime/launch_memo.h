@@ -3,8 +3,8 @@
 // The key of a memo is the arguments' shapes (element types, extents, strides, offsets, flags) and
 // every property of addresses and numbers that the launch code read: low bits, which arrays are
 // disjoint or the same, the values of scalars. If all those are equal, variant and grid are the
-// same. Everything else is checked in each launch: that buffers are alive and long enough, NULL,
-// alignment to the element, numbers that fit.
+// same; a grid of the host's is taken as it is if it is small. Everything else is checked in each
+// launch: that buffers are alive and long enough, NULL, alignment to the element, numbers that fit.
 // Invariants: a recalled launch does exactly what the slow path would do. Anything uncertain is not
 // recalled, so only the slow path refuses launches. One thread writes a memo while no thread reads
 // it. A launch that does not come twice in a row is not stored.
@@ -24,6 +24,7 @@ typedef struct LaunchGiven {
     const tilec_arg *args;  // NULL: `values`
     const void *const *values;
     const MetaKernel *meta;  // for `values`
+    const int64_t *grid;     // the host's grid, on which the variant is chosen; NULL: the kernel's
 } LaunchGiven;
 
 // False: no memo fits this launch. The plan's extents and strides are not filled.
@@ -35,7 +36,7 @@ typedef struct LaunchState {
     uint32_t choices;       // of the kernel
 } LaunchState;
 LaunchState launch_state(tilec_kernel *kernel);
-// Call it after launch_prepare without an override.
+// Call it after launch_prepare, unless the host chose the variant.
 void launch_remember(tilec_kernel *kernel, const LaunchGiven *given, const RtLoaded *loaded,
                      const LaunchPlan *plan, const LaunchState *before);
 // Frees all memos; no thread may launch meanwhile.

@@ -241,6 +241,31 @@ static void test_no_grid(Host *h) {
     tilec_kernel_destroy(k);
 }
 
+// Grids that change from launch to launch, some of them empty, when the rest is remembered.
+static void test_host_grids(Host *h) {
+    float x[N];
+    tilec_kernel *k = make(h, fill, TILEC_SPEC(TILEC_VALUE("bias_ptr", "None"), FILL_GRID));
+    tilec_view v = tilec_view1(TILEC_F32, x, N);
+    for (int i = 0; i < 24; i++) {
+        memset(x, 0, sizeof x);
+        int64_t programs = i % 4;
+        bool own = i % 12 == 11;
+        host_expect(h, TILEC_OK, "",
+                    own ? tilec_launch(k, NULL, TILEC_ARGS(v, N, 1.0))
+                        : tilec_launch_grid(k, NULL, -1, (const int64_t[3]){programs, 1, 1},
+                                            TILEC_ARGS(v, N, 1.0)));
+        host_expect(h, TILEC_OK, "", tilec_device_synchronize(h->device));
+        for (int j = 0; j < N; j++) assert_true(x[j] == (own || j < programs * 8));
+    }
+    host_expect(h, TILEC_LAUNCH_REFUSED, "dimension 1 has more than 2^31 - 1 programs",
+                tilec_launch_grid(k, NULL, -1, (const int64_t[3]){1, INT64_C(1) << 31, 1},
+                                  TILEC_ARGS(v, N, 1.0)));
+    host_expect(
+        h, TILEC_LAUNCH_REFUSED, "dimension 2 is negative (-1)",
+        tilec_launch_grid(k, NULL, -1, (const int64_t[3]){1, 1, -1}, TILEC_ARGS(v, N, 1.0)));
+    tilec_kernel_destroy(k);
+}
+
 int main(void) {
     static const HostTest tests[] = {
         {"test_views", test_views},
@@ -252,6 +277,7 @@ int main(void) {
         {"test_late_types", test_late_types},
         {"test_none", test_none},
         {"test_no_grid", test_no_grid},
+        {"test_host_grids", test_host_grids},
     };
     return host_run(tests, sizeof tests / sizeof *tests);
 }
