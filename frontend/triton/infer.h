@@ -17,7 +17,7 @@ bool tr_is_constexpr_param(const PyParam *p);
 // Is it annotated as a pointer ("*fp32")? *type: its elements, DTYPES if that is open.
 bool tr_is_pointer_param(const PyParam *p, Dtype *type);
 bool tr_returns_value(const PyFunc *func);
-// Adds the names at the top of the file that the function mentions.
+// Adds the names at the top of the file that the function mentions, without its own.
 void tr_find_called(const TritonModule *module, const PyFunc *func, Arena *arena, Map *called);
 
 #endif
