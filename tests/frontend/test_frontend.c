@@ -61,7 +61,7 @@ static void test_unknown_suffixes_are_listed(void **state) {
     assert_int_equal(d->code, DIAG_UNSUPPORTED);
     says(&w, 0, "'lib/k.cu' is not a source file: no front end reads '.cu'");
     assert_string_equal(arena_text(w.arena, d->help.text, d->help.size),
-                        "source files are named: .tile (Tile)");
+                        "source files are named: .tile (Tile), .py (Triton)");
     arena_destroy(w.arena);
 }
 
