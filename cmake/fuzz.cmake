@@ -7,6 +7,7 @@ file(GLOB fuzz_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_
 add_library(test_support STATIC "${PROJECT_SOURCE_DIR}/tests/support/any_launch.c"
     "${PROJECT_SOURCE_DIR}/tests/support/amd_object.c"
     "${PROJECT_SOURCE_DIR}/tests/support/archive_walk.c"
+    "${PROJECT_SOURCE_DIR}/tests/support/py_walk.c"
     "${PROJECT_SOURCE_DIR}/tests/support/sim_fuzz.c")
 target_link_libraries(test_support PUBLIC tilec)
 foreach(source IN LISTS fuzz_sources)

@@ -1,6 +1,7 @@
 # Every test program, found by its name; see docs/testing.md.
 #   tests/<room>/**/test_*.c   one cmocka program each, label quick
 #   tests/**/long_*.c          the same, label long
+#   tests/triton/*.c           the other files are part of each of its programs
 #   tests/examples/*.c         one program of all, label quick;
 #   tests/mutate/*.c           one program with the examples' launches, label quick;
 #                              with --long, all extents, label long
@@ -18,7 +19,7 @@ set(release_tests
     compile/test_pack cost/ docs/ examples files/explain gen/ install/ interp/test_eval
     ir/test_analysis_random ir/layout/ matrix/ mutate/ passes/test_cpu_dot passes/test_cpu_square
     passes/test_expand_math passes/test_gpu_ passes/test_legalize passes/test_random
-    runtime/test_fork sim/test_ring)
+    runtime/test_fork sim/test_ring triton/)
 list(JOIN release_tests "|" release_tests)
 if(TILEC_SANITIZE MATCHES "address" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
     set(commit_build sanitized)
@@ -260,6 +261,11 @@ foreach(source IN LISTS unit_sources)
     tilec_test_program(${target} "${name}" ${label} "tests/${source}")
     if(source MATCHES "^matrix/")
         target_link_libraries(${target} PRIVATE test_matrix)
+    endif()
+    if(source MATCHES "^triton/")
+        file(GLOB triton_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/triton/*.c")
+        list(FILTER triton_sources EXCLUDE REGEX "/test_[^/]*$")
+        target_sources(${target} PRIVATE ${triton_sources})
     endif()
     if(source MATCHES "^memory/")  # whose memory runs out when they say so
         target_sources(${target} PRIVATE tests/memory/failing.c tests/memory/session.c)

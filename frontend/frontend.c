@@ -76,8 +76,8 @@ bool frontend_check_open(FrontFile *file, const FrontKernel *kernel, const Front
 }
 
 bool frontend_specialize(FrontFile *file, Arena *arena, const FrontKernel *kernel,
-                         const Dtype *types, size_t count, FrontSpec *spec, Diags *diags) {
-    return file->frontend->specialize(arena, kernel, types, count, spec, diags);
+                         const FrontArg *args, size_t count, FrontSpec *spec, Diags *diags) {
+    return file->frontend->specialize(arena, kernel, args, count, spec, diags);
 }
 
 IrFunc *frontend_elaborate(FrontFile *file, IrModule *module, const FrontKernel *kernel,

@@ -52,6 +52,7 @@ typedef struct FrontParam {
     Dtype dtype;            // the element type of an argument, if type_param is NULL
     Symbol type_param;      // the type parameter that gives the element type
     bool has_default;       // for a const
+    bool at_launch;         // for a const: its value follows from the arguments of each launch
     bool strided;           // for a view
     uint32_t rank;          // for a view
     const Symbol *extents;  // for a view, one for each dimension: its name, or NULL for a fixed one
@@ -92,6 +93,21 @@ typedef struct FrontSpec {
 // The binding of a grid that the caller gives, as text: up to three expressions.
 #define FRONT_GRID "grid"
 
+// An argument of a launch, as far as a specialisation may depend on it.
+typedef enum FrontArgKind {
+    FRONT_ARG_OTHER,  // memory
+    FRONT_ARG_INT,
+    FRONT_ARG_HUGE,  // a u64 beyond the range of i64
+    FRONT_ARG_REAL,
+    FRONT_ARG_NONE,  // Python's None
+} FrontArgKind;
+typedef struct FrontArg {
+    FrontArgKind kind;
+    Dtype type;  // of elements; DTYPES where it is unknown
+    int64_t integer;
+    double real;
+} FrontArg;
+
 // The binding of this name, or NULL.
 const IrBinding *frontend_spec_find(const FrontSpec *spec, Symbol name);
 // The element type of this name in the language ("f32", "fp32"); false if there is none.
@@ -105,6 +121,7 @@ typedef struct FrontTune {
     Symbol name;
     uint32_t count;
     const int64_t *values;
+    bool joint;  // the i-th values of all names belong together; then all have as many
 } FrontTune;
 
 // ---- A front end
@@ -119,7 +136,7 @@ struct Frontend {
     bool (*check)(FrontFile *file, Diags *diags);
     bool (*check_open)(FrontFile *file, const FrontKernel *kernel, const FrontSpec *given,
                        Diags *diags);
-    bool (*specialize)(Arena *arena, const FrontKernel *kernel, const Dtype *types, size_t count,
+    bool (*specialize)(Arena *arena, const FrontKernel *kernel, const FrontArg *args, size_t count,
                        FrontSpec *spec, Diags *diags);
     IrFunc *(*elaborate)(FrontFile *file, IrModule *module, const FrontKernel *kernel,
                          const FrontSpec *spec, Diags *diags);
@@ -130,6 +147,11 @@ struct Frontend {
     size_t (*doc)(const FrontFile *file, const FrontKernel *kernel, Arena *arena,
                   const Str **lines);
 };
+
+// The fact that a scalar's value gives a specialisation: 1 if it is 1, 16 if it is a multiple.
+static inline int64_t front_scalar_fact(int64_t value) {
+    return value == 1 ? 1 : value % 16 == 0 ? 16 : 0;
+}
 
 // Is the parameter's element type bound by its own name, like a type parameter?
 static inline bool front_own_type(const FrontParam *p) {
@@ -151,11 +173,12 @@ bool frontend_check(FrontFile *file, Diags *diags);
 // only when their types are given.
 bool frontend_check_open(FrontFile *file, const FrontKernel *kernel, const FrontSpec *given,
                          Diags *diags);
-// Binds what the spec leaves open and the arguments determine. `types[i]` is the element type of
-// the i-th scalar, pointer or view; DTYPES where it is unknown. False after reporting two that
-// disagree. The new bindings are pushed in `arena`, like the spec's own.
+// Binds what the spec leaves open and the arguments determine: types, facts about scalars, consts
+// that follow from them. `args[i]` is for the i-th scalar, pointer or view that has no value in the
+// spec. False after reporting two that disagree. The new bindings are pushed in `arena`, like the
+// spec's own.
 bool frontend_specialize(FrontFile *file, Arena *arena, const FrontKernel *kernel,
-                         const Dtype *types, size_t count, FrontSpec *spec, Diags *diags);
+                         const FrontArg *args, size_t count, FrontSpec *spec, Diags *diags);
 // Tile IR of one specialisation; NULL after reporting errors.
 IrFunc *frontend_elaborate(FrontFile *file, IrModule *module, const FrontKernel *kernel,
                            const FrontSpec *spec, Diags *diags);

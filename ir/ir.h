@@ -147,8 +147,8 @@ typedef struct IrBinding {
     Symbol name;
     bool is_type;
     Dtype type;
-    int64_t value;
-    Symbol text;  // an expression of a front end's language, in place of the value; NULL: a value
+    int64_t value;  // of a scalar's type: it is 1, or a multiple of 16; 0: neither is known
+    Symbol text;    // an expression of a front end's language, in place of the value; NULL: a value
 } IrBinding;
 
 // A tensor map: a view as the hardware copies boxes of it. The kernel takes it as a parameter
@@ -170,7 +170,9 @@ typedef struct IrSection {
     IrBlock *block;
 } IrSection;
 
-typedef enum IrMath { IR_MATH_CONTRACT = 1, IR_MATH_APPROX = 2 } IrMath;
+// Freedoms of a function's arithmetic. `wrap`: numbers that are neighbours, and of which a multiple
+// of the divisor is the first, stay neighbours under a remainder, also where they are negative.
+typedef enum IrMath { IR_MATH_CONTRACT = 1, IR_MATH_APPROX = 2, IR_MATH_WRAP = 4 } IrMath;
 
 struct IrFunc {
     IrModule *module;

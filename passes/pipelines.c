@@ -53,6 +53,7 @@ static const PassStep gpu_steps[] = {
     {PASS_BOUNDS, "loads of the steps without masks are inside of their views"},
     {PASS_DCE, "the masks' indices"},
     {PASS_GPU_GATHER_ROWS, "before layouts, which are chosen for the reductions"},
+    {PASS_GPU_TURN_POINTERS, "before layouts; a turned factor is a permute, as it is of a view"},
     {PASS_GPU_PROGRAM_ORDER, "while the operands of products are still loads"},
     {PASS_GPU_PERSISTENT, "with the groups of the order; before the tiles have layouts"},
     {PASS_GPU_LAYOUT, "first of the passes on tiles: all others depend on which thread holds what"},

@@ -66,6 +66,13 @@ static void say_unmapped(tilec_device *device) {
            device->name);
 }
 
+// None changes the code, even of a kernel whose types are known.
+static bool any_none(const tilec_arg *args, size_t count) {
+    for (size_t i = 0; count <= LAUNCH_MAX_ARGS && i < count; i++)
+        if (args[i].kind == TILEC_ARG_NONE) return true;
+    return false;
+}
+
 // The slow path: chooses the code and makes all checks that launch_recall could skip.
 static tilec_status prepare_whole(const Call *call, const tilec_arg *args, LaunchPlan *plan,
                                   const RtLoaded **loaded) {
@@ -77,7 +84,8 @@ static tilec_status prepare_whole(const Call *call, const tilec_arg *args, Launc
                          : TILEC_OK;
     LaunchState before = launch_state(kernel);
     *loaded = kernel->loaded;
-    if (!s && (!*loaded || (kernel->by_shape && own_grid)))
+    if (!s &&
+        (!*loaded || (kernel->by_shape && own_grid) || (kernel->resolve && any_none(args, count))))
         s = kernel->resolve(kernel, args, count, own_grid, loaded);
     if (s) return s;
     RtUnits units = {kernel, *loaded};

@@ -14,6 +14,7 @@ typedef struct LaunchCheck {
     const MetaKernel *meta;
     const tilec_arg *args;
     LaunchPlan *plan;
+    bool nones;  // arguments of None are left out: the code has no parameter for them
 } LaunchCheck;
 
 #define REFUSE(c, ...) rt_fail((c)->context, TILEC_LAUNCH_REFUSED, __VA_ARGS__)
@@ -26,6 +27,7 @@ const char *launch_kind_text(tilec_arg_kind kind) {
     case TILEC_ARG_INT:
     case TILEC_ARG_UINT: return "an integer";
     case TILEC_ARG_DOUBLE: return "a floating-point number";
+    case TILEC_ARG_NONE: return "None";
     }
     return "an unknown kind";
 }
@@ -61,7 +63,8 @@ bool launch_scalar(const MetaArg *arg, const RtNumber *from, uint64_t *bits) {
         if (is_float) *bits = dtype_from_double(arg->dtype, from->real, true);
         return is_float;
     case TILEC_ARG_VIEW:
-    case TILEC_ARG_POINTER: break;
+    case TILEC_ARG_POINTER:
+    case TILEC_ARG_NONE: break;
     }
     return false;
 }
@@ -143,7 +146,8 @@ bool launch_view_reach(const tilec_view *view, int64_t *first, int64_t *last) {
     return true;
 }
 
-static tilec_status view_shape(const LaunchCheck *c, const MetaArg *arg, const tilec_view *v) {
+// The checks of all views, also of those that are passed for a pointer.
+static tilec_status view_basics(const LaunchCheck *c, const MetaArg *arg, const tilec_view *v) {
     if ((int)v->dtype != (int)arg->dtype)
         return REFUSE(c, "%.*s: argument '%.*s' expects elements of %s, found %s", WHERE(c, arg),
                       dtype_name(arg->dtype),
@@ -161,6 +165,23 @@ static tilec_status view_shape(const LaunchCheck *c, const MetaArg *arg, const t
             "%.*s: argument '%.*s' has no extents (tilec_view_of was given NULL for them, "
             "or the view's rank is -1)",
             WHERE(c, arg));
+    return TILEC_OK;
+}
+
+static tilec_status view_extent(const LaunchCheck *c, const MetaArg *arg, const tilec_view *v,
+                                int32_t d) {
+    if (v->extent[d] < 0)
+        return REFUSE(c, "%.*s: extent %d of argument '%.*s' is negative (%lld)",
+                      STR_ARG(c->meta->name), d, STR_ARG(arg->name), (long long)v->extent[d]);
+    if (v->extent[d] > LIMIT_EXTENT)
+        return REFUSE(c, "%.*s: extent %d of argument '%.*s' is over 2^56 (%lld)",
+                      STR_ARG(c->meta->name), d, STR_ARG(arg->name), (long long)v->extent[d]);
+    return TILEC_OK;
+}
+
+static tilec_status view_shape(const LaunchCheck *c, const MetaArg *arg, const tilec_view *v) {
+    tilec_status s = view_basics(c, arg, v);
+    if (s) return s;
     if (v->rank != (int32_t)arg->rank)
         return REFUSE(c, "%.*s: argument '%.*s' expects rank %u, found rank %d", WHERE(c, arg),
                       arg->rank, v->rank);
@@ -168,9 +189,8 @@ static tilec_status view_shape(const LaunchCheck *c, const MetaArg *arg, const t
     bool empty = false;  // without elements strides do not matter
     for (int32_t d = 0; d < v->rank; d++) empty = empty || v->extent[d] == 0;
     for (int32_t d = v->rank; d-- > 0;) {
-        if (v->extent[d] < 0)
-            return REFUSE(c, "%.*s: extent %d of argument '%.*s' is negative (%lld)",
-                          STR_ARG(c->meta->name), d, STR_ARG(arg->name), (long long)v->extent[d]);
+        s = view_extent(c, arg, v, d);
+        if (s) return s;
         if (!arg->strided && !empty && v->extent[d] > 1 && v->stride[d] != contiguous)
             return REFUSE(
                 c,
@@ -182,9 +202,6 @@ static tilec_status view_shape(const LaunchCheck *c, const MetaArg *arg, const t
                           WHERE(c, arg), d);
         if (__builtin_mul_overflow(contiguous, v->extent[d] ? v->extent[d] : 1, &contiguous))
             return REFUSE(c, "%.*s: argument '%.*s' has more than 2^63 elements", WHERE(c, arg));
-        if (v->extent[d] > LIMIT_EXTENT)
-            return REFUSE(c, "%.*s: extent %d of argument '%.*s' is over 2^56 (%lld)",
-                          STR_ARG(c->meta->name), d, STR_ARG(arg->name), (long long)v->extent[d]);
     }
     return TILEC_OK;
 }
@@ -255,16 +272,35 @@ static tilec_status view(const LaunchCheck *c, const MetaArg *arg, const tilec_a
     return s ? s : view_memory(c, arg, &from->view, i);
 }
 
+// A view for a pointer, with any strides: the pointer reaches the bytes that the view covers.
+static tilec_status pointer_view(const LaunchCheck *c, const MetaArg *arg, const tilec_view *v,
+                                 uint32_t i) {
+    const LaunchInput *in = &c->plan->inputs[i];
+    tilec_status s = view_basics(c, arg, v);
+    if (!s && (v->rank < 0 || v->rank > META_MAX_RANK))
+        s = REFUSE(c, "%.*s: argument '%.*s' is a view of rank %d; ranks are 0 to %d",
+                   WHERE(c, arg), v->rank, META_MAX_RANK);
+    for (int32_t d = 0; !s && d < v->rank; d++) s = view_extent(c, arg, v, d);
+    if (!s) s = view_memory(c, arg, v, i);
+    if (!s) c->plan->ranges[i] = (RtRange){(void *)(uintptr_t)in->first, in->last - in->first};
+    return s;
+}
+
 static tilec_status arguments(const LaunchCheck *c) {
-    for (uint32_t i = 0; i < c->meta->arg_count; i++) {
+    const tilec_arg *from = c->args;
+    for (uint32_t i = 0; i < c->meta->arg_count; i++, from++) {
         const MetaArg *arg = &c->meta->args[i];
+        while (c->nones && from->kind == TILEC_ARG_NONE) from++;
         c->plan->inputs[i] = (LaunchInput){0};
         c->plan->ranges[i] = (RtRange){0};
         tilec_status s = TILEC_OK;
         switch (arg->kind) {
-        case META_SCALAR: s = scalar(c, arg, &c->args[i], &c->plan->inputs[i].scalar); break;
-        case META_POINTER: s = pointer(c, arg, &c->args[i], i); break;
-        case META_VIEW: s = view(c, arg, &c->args[i], i); break;
+        case META_SCALAR: s = scalar(c, arg, from, &c->plan->inputs[i].scalar); break;
+        case META_POINTER:
+            s = from->kind == TILEC_ARG_VIEW ? pointer_view(c, arg, &from->view, i)
+                                             : pointer(c, arg, from, i);
+            break;
+        case META_VIEW: s = view(c, arg, from, i); break;
         }
         if (s) return s;
     }
@@ -312,8 +348,18 @@ static bool is_offered(const LaunchCheck *c, const MetaVariant *v) {
     return !(v->facts & FACT_MAPPED) || launch_has_maps(c->device);
 }
 
+// A variant that fits the host's grid, if that is given.
+static bool takes_grid(const MetaVariant *v, const int64_t *grid) {
+    if (!grid) return true;
+    if (v->facts & FACT_PERSISTENT) return false;
+    for (int d = 0; d < 3; d++)
+        if (v->facts & FACT_NARROW && grid[d] > LIMIT_NARROW_GRID) return false;
+    return true;
+}
+
 // Chooses the last variant whose guard holds, else 0; also returns the values of its launch code.
-static uint32_t choose(const LaunchCheck *c, uint64_t *values) {
+// `grid`: the host's, or NULL.
+static uint32_t choose(const LaunchCheck *c, const int64_t *grid, uint64_t *values) {
     const MetaKernel *meta = c->meta;
     const LaunchInput *inputs = c->plan->inputs;
     for (uint32_t i = meta->variant_count; i-- > 1;) {
@@ -322,6 +368,7 @@ static uint32_t choose(const LaunchCheck *c, uint64_t *values) {
             c->plan->unmapped = true;
             continue;
         }
+        if (!takes_grid(v, grid)) continue;
         launch_code_run(&v->code, inputs, values);
         if (v->guard == META_NO_VALUE || values[v->guard]) return i;
     }
@@ -391,13 +438,16 @@ static tilec_status take_variant(const LaunchCheck *c, int number, uint64_t *val
 
 static tilec_status grid_with(const LaunchCheck *c, const LaunchOverride *override,
                               uint64_t *values) {
-    if (override) {
+    if (override && override->variant != LAUNCH_ANY_VARIANT) {
         tilec_status s = take_variant(c, override->variant, values);
         if (s) return s;
     } else {
-        c->plan->variant = choose(c, values);
+        c->plan->variant = choose(c, override ? override->grid : NULL, values);
     }
     const MetaVariant *v = &c->meta->variants[c->plan->variant];
+    if (!override && !v->grid_rank)
+        return REFUSE(c, "%.*s has no grid: give it with TILEC_GRID, or call tilec_launch_grid",
+                      STR_ARG(c->meta->name));
     if (!override && c->plan->units && launch_code_asks_units(&v->code)) {
         uint64_t units = 1;
         tilec_status s = c->plan->units(c->plan->user, c->plan->variant, &units);
@@ -423,7 +473,7 @@ static tilec_status grid_with(const LaunchCheck *c, const LaunchOverride *overri
             return REFUSE(c,
                           "%.*s: variant %d counts programs within 2^23 along a dimension, found "
                           "%lld",
-                          STR_ARG(c->meta->name), override->variant, (long long)n);
+                          STR_ARG(c->meta->name), (int)c->plan->variant, (long long)n);
         c->plan->grid[d] = n;
         c->plan->empty = c->plan->empty || n == 0;
         if (n && __builtin_mul_overflow(programs, n, &programs))
@@ -490,11 +540,19 @@ tilec_status launch_wrong_count(tilec_context *context, Str name, size_t expecte
                    STR_ARG(name), expected, expected == 1 ? "" : "s", found);
 }
 
+static bool count_fits(LaunchCheck *c, size_t count) {
+    if (count == c->meta->arg_count) return true;
+    size_t given = 0;
+    for (size_t i = 0; i < count; i++) given += c->args[i].kind != TILEC_ARG_NONE;
+    c->nones = given != count;
+    return given == c->meta->arg_count;
+}
+
 tilec_status launch_prepare(tilec_context *context, tilec_device *device, const MetaKernel *meta,
                             const tilec_arg *args, size_t count, const LaunchOverride *override,
                             LaunchPlan *plan) {
-    LaunchCheck c = {context, device, meta, args, plan};
-    if (count != meta->arg_count || count > LAUNCH_MAX_ARGS)
+    LaunchCheck c = {context, device, meta, args, plan, false};
+    if (count > LAUNCH_MAX_ARGS || !count_fits(&c, count))
         return launch_wrong_count(context, meta->name, meta->arg_count, count);
     CHECK(count <= plan->room, "room for %u arguments, and there are %zu", plan->room, count);
     plan->variant = 0;
@@ -502,7 +560,9 @@ tilec_status launch_prepare(tilec_context *context, tilec_device *device, const 
     tilec_status s = arguments(&c);
     if (!s) s = extents(&c);
     if (s) return s;
-    if (override && (override->variant < 0 || (uint32_t) override->variant >= meta->variant_count))
+    bool any = override && override->variant == LAUNCH_ANY_VARIANT;
+    if (override && !any &&
+        (override->variant < 0 || (uint32_t) override->variant >= meta->variant_count))
         return REFUSE(&c, "%.*s has %u variant%s; there is no variant %d", STR_ARG(meta->name),
                       meta->variant_count, meta->variant_count == 1 ? "" : "s", override->variant);
     s = grid(&c, override);

@@ -59,6 +59,7 @@ static inline LaunchPlan launch_plan_small(LaunchCorner *r) {
         .room = LAUNCH_FEW_ARGS, .inputs = r->inputs, .ranges = r->ranges, .block = r->block};
 }
 
+enum { LAUNCH_ANY_VARIANT = -1 };  // the one that a launch without an override would choose
 typedef struct LaunchOverride {
     int variant;
     int64_t grid[3];
@@ -68,6 +69,7 @@ typedef struct LaunchOverride {
 const char *launch_kind_text(tilec_arg_kind kind);
 // The refusal that says how many arguments the kernel takes.
 tilec_status launch_wrong_count(tilec_context *context, Str name, size_t expected, size_t found);
+// Arguments of None are left out if the kernel has fewer parameters.
 tilec_status launch_prepare(tilec_context *context, tilec_device *device, const MetaKernel *meta,
                             const tilec_arg *args, size_t count, const LaunchOverride *override,
                             LaunchPlan *plan);

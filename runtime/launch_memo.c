@@ -21,6 +21,8 @@ typedef struct MemoArg {
     uint64_t bytes;       // for a pointer
     uint64_t scalar;
     bool asked;  // launch code read the scalar
+    bool view;   // the argument was a view, perhaps for a pointer
+    bool real;   // it was a floating-point number
     tilec_buffer buffer;
     RtRange range;
 } MemoArg;
@@ -142,6 +144,10 @@ static bool recall_view(Recall *r, const MetaArg *arg, const tilec_view *v, uint
         *range = (RtRange){(void *)(uintptr_t)in->first, in->last - in->first};
     uint8_t *at = r->plan->block + arg->offset;
     memcpy(at, &in->address, 8);
+    if (arg->kind == META_POINTER) {
+        *range = (RtRange){(void *)(uintptr_t)in->first, in->last - in->first};
+        return true;
+    }
     for (int32_t d = 0; d < m->rank; d++) memcpy(at += 8, &m->extent[d], 8);
     for (int32_t d = 0; arg->strided && d < m->rank; d++) memcpy(at += 8, &m->stride[d], 8);
     return true;
@@ -177,7 +183,8 @@ static bool recall_scalar(const Recall *r, const MetaArg *arg, RtNumber from, ui
     const MemoArg *m = &r->memo->args[i];
     uint64_t bits;
     r->plan->ranges[i] = (RtRange){0};
-    if (!launch_scalar(arg, &from, &bits) || (m->asked && bits != m->scalar)) return false;
+    if (!launch_scalar(arg, &from, &bits)) return false;
+    if (m->asked && (bits != m->scalar || m->real != (from.kind == TILEC_ARG_DOUBLE))) return false;
     memcpy(r->plan->block + arg->offset, &bits, arg->size);  // little endian
     return true;
 }
@@ -185,7 +192,8 @@ static bool recall_scalar(const Recall *r, const MetaArg *arg, RtNumber from, ui
 static bool recall_arg(Recall *r, const LaunchGiven *given, uint32_t i) {
     const MetaArg *arg = &r->memo->loaded->meta->args[i];
     const tilec_view *v = view_at(given, i);
-    if (v) return arg->kind == META_VIEW && recall_view(r, arg, v, i);
+    if (!v != !r->memo->args[i].view) return false;
+    if (v) return arg->kind != META_SCALAR && recall_view(r, arg, v, i);
     if (given->args) {
         const tilec_arg *from = &given->args[i];
         if (arg->kind == META_SCALAR) return recall_scalar(r, arg, rt_number_of_arg(from), i);
@@ -354,8 +362,8 @@ static void remember_view(MemoArg *m, const tilec_view *v, const LaunchInput *in
     m->buffer = v->buffer;
 }
 
-static void remember_arg(LaunchMemo *memo, const LaunchGiven *given, const LaunchPlan *plan,
-                         uint32_t i) {
+static void remember_arg(LaunchMemo *memo, const tilec_kernel *kernel, const LaunchGiven *given,
+                         const LaunchPlan *plan, uint32_t i) {
     const MetaArg *arg = &memo->loaded->meta->args[i];
     const LaunchInput *in = &plan->inputs[i];
     MemoArg *m = &memo->args[i];
@@ -366,7 +374,14 @@ static void remember_arg(LaunchMemo *memo, const LaunchGiven *given, const Launc
     m->low = in->address & memo->mask;
     m->bytes = in->last - in->first;
     m->scalar = in->scalar;
-    if (arg->kind == META_VIEW) remember_view(m, &given->args[i].view, in);
+    m->real = given->args[i].kind == TILEC_ARG_DOUBLE;
+    m->view = given->args[i].kind == TILEC_ARG_VIEW;
+    if (m->view) remember_view(m, &given->args[i].view, in);
+    // The plan has what the pointer reaches, not the whole buffer.
+    RtBuffer b;
+    if (m->view && arg->kind == META_POINTER && m->buffer.handle &&
+        rt_buffer_find(kernel->context, m->buffer, &b))
+        m->range = (RtRange){b.address, b.size};
 }
 
 static void remember_in(LaunchMemo *memo, const tilec_kernel *kernel, const LaunchGiven *given,
@@ -377,7 +392,7 @@ static void remember_in(LaunchMemo *memo, const tilec_kernel *kernel, const Laun
     if (!asked) memo->known = ask_questions(memo, kernel);
     if (!memo->known) return;
     for (int d = 0; d < 3; d++) memo->grid[d] = plan->grid[d];
-    for (uint32_t i = 0; i < given->count; i++) remember_arg(memo, given, plan, i);
+    for (uint32_t i = 0; i < given->count; i++) remember_arg(memo, kernel, given, plan, i);
     for (uint32_t k = 0; k < memo->pair_count; k++) {
         MemoPair *p = &memo->pairs[k];
         const LaunchInput *a = &plan->inputs[p->a], *b = &plan->inputs[p->b];
@@ -405,6 +420,7 @@ LaunchState launch_state(tilec_kernel *kernel) {
 
 void launch_remember(tilec_kernel *kernel, const LaunchGiven *given, const RtLoaded *loaded,
                      const LaunchPlan *plan, const LaunchState *before) {
+    if (given->count != loaded->meta->arg_count) return;  // some are None
     struct LaunchMemos *memos = plan->empty ? NULL : memos_of(kernel, given->count);
     if (!memos || memos->count != given->count) return;
     uint64_t hash = hash_of(given);

@@ -118,6 +118,8 @@ tilec_arg tilec_arg_double(double value) {
     return arg;
 }
 
+tilec_arg tilec_arg_none(void) { return make_arg(TILEC_ARG_NONE); }
+
 const char *tilec_version(void) { return TILEC_VERSION_TEXT; }
 uint32_t tilec_version_number(void) { return TILEC_VERSION_NUMBER; }
 

@@ -287,6 +287,33 @@ static int compile_for_report(Run *r, FrontPasses *passes) {
     return status;
 }
 
+// Types, facts and consts that follow from the arguments, where the language has such.
+static int bind_arguments(Run *r) {
+    if (!r->kernel->in->frontend->texts) return EXIT_FINE;
+    size_t count = 0, next = 0;
+    for (const FrontParam *p = r->kernel->params; p; p = p->next) count++;
+    FrontArg *args = arena_new(r->cli->arena, FrontArg, count + 1);
+    count = 0;
+    for (const FrontParam *p = r->kernel->params; p; p = p->next) {
+        const IrBinding *b = frontend_spec_find(&r->settings.spec, p->name);
+        if (p->kind == FRONT_CONST || (b && b->text)) continue;
+        FrontArg arg = {.type = DTYPES};
+        if (p->kind == FRONT_POINTER) {
+            const RunArray *array = &r->arrays.items[next++];
+            if (array->from_file) arg.type = array->file.dtype;
+            if (b && b->is_type) arg.type = b->type;
+        } else {
+            settings_front_arg(&r->settings, p->name, &arg);
+        }
+        args[count++] = arg;
+    }
+    bool fine = frontend_specialize(r->unit->file, r->cli->arena, r->kernel, args, count,
+                                    &r->settings.spec, r->unit->diags);
+    if (fine) return EXIT_FINE;
+    front_report(r->cli, r->unit);
+    return EXIT_INPUT;
+}
+
 static int prepare(Run *r) {
     FrontPasses passes;
     int status = settings_parse(r->cli, r->unit, r->kernel, &r->settings);
@@ -295,6 +322,7 @@ static int prepare(Run *r) {
     if (run_as_code(r, &target))
         r->settings.spec.target = compiler_target_name(r->cli->arena, r->device);
     if (!status) status = arrays_collect(&r->settings, &r->arrays);
+    if (!status) status = bind_arguments(r);
     if (!status) status = settings_require_types(&r->settings);
     if (!status) status = front_passes(r->cli, r->unit->diags, &passes);
     if (status) return status;

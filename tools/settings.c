@@ -89,7 +89,10 @@ static int set_text(Settings *s, const FrontParam *param, Symbol name, Str text)
     uint64_t magnitude;
     bool negative, number = parse_integer(text, &b.value, &magnitude, &negative);
     Str elem = str_starts(text, STR("*")) ? (Str){text.text + 1, text.size - 1} : text;
-    bool is_type = frontend_type_name(s->kernel->in->frontend, elem, &b.type);
+    Str fact, type = str_cut(elem, ':', &fact);
+    bool is_type = frontend_type_name(s->kernel->in->frontend, type, &b.type) &&
+                   (type.size == elem.size || str_equal(fact, STR("16")) ||
+                    (str_equal(fact, STR("1")) && param->kind == FRONT_SCALAR));
     if (param->kind == FRONT_CONST) {
         if (!number || (!negative && magnitude > INT64_MAX)) b.text = intern(s->unit->names, text);
         b.is_type = false;
@@ -97,6 +100,7 @@ static int set_text(Settings *s, const FrontParam *param, Symbol name, Str text)
     }
     if (is_type && (param->kind == FRONT_SCALAR) == (elem.size == text.size)) {
         b.is_type = true;
+        b.value = type.size == elem.size ? 0 : str_equal(fact, STR("1")) ? 1 : 16;
         return set_binding(s, b);
     }
     if (str_equal(text, STR("None"))) {
@@ -110,13 +114,18 @@ static int set_text(Settings *s, const FrontParam *param, Symbol name, Str text)
                                name, name);
     SettingsValue value = {.name = name, .text = text, .origin = STR("--set")};
     vec_push(s->cli->arena, &s->scalars, value);
-    if (param->dtype != DTYPES) return EXIT_FINE;
-    b.is_type = true;
-    b.type = !number                                        ? DTYPE_F32
-             : !negative && magnitude > INT64_MAX           ? DTYPE_U64
-             : b.value >= INT32_MIN && b.value <= INT32_MAX ? DTYPE_I32
-                                                            : DTYPE_I64;
-    return set_binding(s, b);
+    return EXIT_FINE;
+}
+
+void settings_front_arg(const Settings *s, Symbol name, FrontArg *arg) {
+    const SettingsValue *v = settings_find_scalar(s, name);
+    uint64_t magnitude;
+    bool negative;
+    if (!v) return;
+    if (parse_integer(v->text, &arg->integer, &magnitude, &negative))
+        arg->kind = !negative && magnitude > INT64_MAX ? FRONT_ARG_HUGE : FRONT_ARG_INT;
+    else if (str_to_double(v->text, &arg->real))
+        arg->kind = FRONT_ARG_REAL;
 }
 
 static int set_param(Settings *s, const FrontParam *param, Symbol name, Str text) {

@@ -43,6 +43,8 @@ const SettingsValue *settings_find_scalar(const Settings *s, Symbol name);
 const SettingsValue *settings_find_size(const Settings *s, Symbol name);
 // A scalar's text as bits of its type; EXIT_USAGE after reporting one that does not fit.
 int settings_scalar_bits(const Settings *s, Symbol name, Dtype type, uint64_t *bits);
+// The value of a scalar as an argument of a launch.
+void settings_front_arg(const Settings *s, Symbol name, FrontArg *arg);
 // Reports type parameters that are still open, as wrong usage.
 int settings_require_types(const Settings *s);
 

@@ -66,14 +66,6 @@ static Unit unit_in(const tilec_kernel *kernel, Arena *arena, Diags *diags) {
     return unit;
 }
 
-static bool types_known(const FrontKernel *kernel, const FrontSpec *spec) {
-    for (const FrontParam *p = kernel->params; p; p = p->next)
-        if ((p->kind == FRONT_TYPE || (front_own_type(p) && p->kind == FRONT_POINTER)) &&
-            p->dtype == DTYPES && !frontend_spec_find(spec, p->name))
-            return false;
-    return true;
-}
-
 // Compares types, and consts that were chosen for a shape; all else is the same for all
 // specialisations of a kernel.
 static bool same_bindings(const FrontSpec *a, const FrontSpec *b) {
@@ -81,17 +73,9 @@ static bool same_bindings(const FrontSpec *a, const FrontSpec *b) {
     for (size_t i = 0; i < a->bindings.count; i++) {
         const IrBinding *x = &a->bindings.data[i], *y = frontend_spec_find(b, x->name);
         if (!y || x->is_type != y->is_type || x->text != y->text) return false;
-        if (x->is_type ? x->type != y->type : x->value != y->value) return false;
+        if (x->value != y->value || (x->is_type && x->type != y->type)) return false;
     }
     return true;
-}
-
-// The bindings of `from`, copied into the arena.
-static FrontSpec copy_spec(Arena *arena, const FrontSpec *from) {
-    FrontSpec spec = {.target = from->target, .math = from->math};
-    for (size_t i = 0; i < from->bindings.count; i++)
-        vec_push(arena, &spec.bindings, from->bindings.data[i]);
-    return spec;
 }
 
 static bool makes_code(const tilec_kernel *kernel) {
@@ -370,7 +354,7 @@ static tilec_status make_specialization(tilec_kernel *kernel, const FrontSpec *w
                                         Arena *arena, Specialization **made) {
     Jit *jit = kernel->source;
     Unit unit = unit_in(kernel, arena, diags ? diags : diags_create(arena, jit->unit->sources));
-    FrontSpec spec = copy_spec(arena, wanted);
+    FrontSpec spec = jit_copy_spec(arena, wanted);
     const Compiled *compiled = compile(kernel, &unit, &spec);
     if (!compiled) return fail_diags(kernel, unit.diags);
     Specialization *s = *made = new_specialization(jit, arena, &spec, compiled);
@@ -403,68 +387,6 @@ static tilec_status specialize(tilec_kernel *kernel, const FrontSpec *wanted, Di
     return TILEC_OK;
 }
 
-static Dtype arg_type(const tilec_arg *arg) {
-    if (arg->kind != TILEC_ARG_VIEW || !tilec_dtype_name(arg->view.dtype)) return DTYPES;
-    return (Dtype)arg->view.dtype;
-}
-
-// The type of a scalar that has no other: that of the value.
-static Dtype scalar_type(const tilec_arg *arg) {
-    switch (arg->kind) {
-    case TILEC_ARG_DOUBLE: return DTYPE_F32;
-    case TILEC_ARG_UINT:
-        if (arg->natural > INT64_MAX) return DTYPE_U64;
-        return arg->natural > INT32_MAX ? DTYPE_I64 : DTYPE_I32;
-    case TILEC_ARG_INT:
-        return arg->integer < INT32_MIN || arg->integer > INT32_MAX ? DTYPE_I64 : DTYPE_I32;
-    case TILEC_ARG_VIEW:
-    case TILEC_ARG_POINTER: break;
-    }
-    return DTYPES;
-}
-
-static void argument_types(const FrontKernel *kernel, const tilec_arg *args, size_t count,
-                           Dtype *types) {
-    for (size_t i = 0; i < count; i++) types[i] = arg_type(&args[i]);
-    size_t i = 0;
-    for (const FrontParam *p = kernel->params; p && i < count; p = p->next) {
-        if (p->kind == FRONT_TYPE || p->kind == FRONT_CONST) continue;
-        if (p->kind == FRONT_SCALAR && front_own_type(p)) types[i] = scalar_type(&args[i]);
-        i++;
-    }
-}
-
-// A generic kernel gets its types from its views. If another argument is passed for a view, that is
-// the error to report.
-static bool views_given(const tilec_kernel *kernel, const tilec_arg *args, size_t count,
-                        tilec_status *status) {
-    const Jit *jit = kernel->source;
-    size_t i = 0, expected = 0;
-    for (const FrontParam *p = jit->kernel->params; p; p = p->next)
-        expected += p->kind != FRONT_TYPE && p->kind != FRONT_CONST;
-    if (count != expected) {
-        *status = launch_wrong_count(kernel->context, str(jit->kernel->name), expected, count);
-        return false;
-    }
-    for (const FrontParam *p = jit->kernel->params; p; p = p->next) {
-        if (p->kind == FRONT_TYPE || p->kind == FRONT_CONST) continue;
-        if (p->kind == FRONT_VIEW && i < count && args[i].kind != TILEC_ARG_VIEW) {
-            *status = rt_fail(kernel->context, TILEC_LAUNCH_REFUSED,
-                              "%s: argument '%s' expects a view, found %s", jit->kernel->name,
-                              p->name, launch_kind_text(args[i].kind));
-            return false;
-        }
-        if (p->kind == FRONT_VIEW && i < count && !tilec_dtype_name(args[i].view.dtype)) {
-            *status = rt_fail(kernel->context, TILEC_LAUNCH_REFUSED,
-                              "%s: argument '%s' expects elements of some type, found no type (%d)",
-                              jit->kernel->name, p->name, (int)args[i].view.dtype);
-            return false;
-        }
-        i++;
-    }
-    return true;
-}
-
 // ---- Consts that were measured for a shape ----
 
 // The specialisation that the table names for these arguments. If it cannot be compiled or
@@ -473,7 +395,7 @@ static void choose_tuned(tilec_kernel *kernel, const tilec_arg *args, size_t cou
                          const FrontSpec *spec, const RtLoaded **loaded) {
     Jit *jit = kernel->source;
     TuneRow row;
-    FrontSpec tuned = copy_spec(jit->scratch, spec);
+    FrontSpec tuned = jit_copy_spec(jit->scratch, spec);
     const RtLoaded *better = NULL;
     LaunchPlan plan = launch_plan(arena_new(jit->scratch, LaunchRoom, 1));
     if (!jit_tune_row(kernel, args, count, spec, &row) || row.consts.data == jit->refused ||
@@ -485,24 +407,6 @@ static void choose_tuned(tilec_kernel *kernel, const tilec_arg *args, size_t cou
                              &plan))
         *loaded = better;
     if (*loaded != better) rt_begin(kernel->context);
-}
-
-tilec_status jit_bind(const tilec_kernel *kernel, Arena *arena, const tilec_arg *args, size_t count,
-                      FrontSpec *spec) {
-    const Jit *jit = kernel->source;
-    Diags *diags = diags_create(arena, jit->unit->sources);
-    *spec = copy_spec(arena, &jit->spec);
-    Dtype types[LAUNCH_MAX_ARGS];
-    size_t typed = count < LAUNCH_MAX_ARGS ? count : LAUNCH_MAX_ARGS;
-    argument_types(jit->kernel, args, typed, types);
-    tilec_status s;
-    if (!frontend_specialize(jit->unit->file, arena, jit->kernel, types, typed, spec, diags))
-        return rt_fail_diags(kernel->context, TILEC_LAUNCH_REFUSED, diags);
-    if (types_known(jit->kernel, spec)) return TILEC_OK;
-    if (!views_given(kernel, args, count, &s)) return s;
-    return rt_fail(kernel->context, TILEC_LAUNCH_REFUSED,
-                   "%s: the arguments leave a type parameter open; give it with TILEC_TYPE",
-                   jit->kernel->name);
 }
 
 tilec_status jit_specialize(tilec_kernel *kernel, const FrontSpec *spec, const RtLoaded **loaded) {
@@ -603,7 +507,7 @@ static tilec_status begin_kernel(tilec_kernel *k, const char *name, const tilec_
             context, TILEC_UNSUPPORTED, "device '%s' has no sanitize: run it on interp or cpu%s",
             k->device->name,
             api == &sim_device_api ? "; what the simulator finds is an error anyway" : "");
-    if (types_known(jit->kernel, &jit->spec)) {
+    if (jit_is_complete(jit)) {
         tilec_status s = specialize(k, &jit->spec, unit->diags, &k->loaded);
         if (s) return s;
     } else if (!frontend_check_open(unit->file, jit->kernel, &jit->spec, unit->diags)) {

@@ -47,6 +47,11 @@ typedef struct Jit {
 bool jit_spec(Unit *unit, const FrontKernel *kernel, const tilec_spec *from, FrontSpec *spec,
               JitSwitches *switches);
 
+// jit_bind.c: is the specialisation complete without arguments?
+bool jit_is_complete(const Jit *jit);
+// The bindings of `from`, copied into the arena.
+FrontSpec jit_copy_spec(Arena *arena, const FrontSpec *from);
+
 // ---- For jit_tune.c. All but jit_lock need the kernel's mutex.
 
 tilec_status jit_lock(const tilec_kernel *kernel);

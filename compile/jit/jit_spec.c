@@ -128,6 +128,8 @@ static bool spec_entry(Unit *u, const FrontKernel *kernel, const tilec_spec_entr
         }
         b.is_type = true;
         b.type = (Dtype)e->dtype;
+        // Only of a scalar's own type: a fact about the value.
+        if (!has_own_type(kernel, name) || (b.value != 1 && b.value != 16)) b.value = 0;
         break;
     case TILEC_SPEC_CONST:
         if (!find_param(kernel, name, FRONT_CONST)) {

@@ -68,6 +68,10 @@ static void fill_candidate(const TuneSearch *s, size_t index) {
     TuneCandidate *c = &s->candidates[index];
     c->values = arena_new(s->arena, int64_t, s->name_count);
     for (size_t k = s->name_count; k-- > 0;) {
+        if (s->names[k]->joint) {
+            c->values[k] = s->names[k]->values[index];
+            continue;
+        }
         c->values[k] = s->names[k]->values[index % s->names[k]->count];
         index /= s->names[k]->count;
     }
@@ -80,9 +84,10 @@ bool tune_space(TuneSearch *s, FrontFile *file, const FrontKernel *kernel, const
     s->names = arena_new(s->arena, const FrontTune *, n + 1);
     for (size_t i = 0; i < n; i++) {
         if (!is_tried(s, spec, space[i].name)) continue;
-        if (s->count * space[i].count > TUNE_CANDIDATES_MAX) return false;
+        size_t more = space[i].joint && s->name_count ? 1 : space[i].count;
+        if (s->count * more > TUNE_CANDIDATES_MAX) return false;
         s->names[s->name_count++] = &space[i];
-        s->count *= space[i].count;
+        s->count *= more;
     }
     s->candidates = arena_array(s->arena, sizeof *s->candidates, s->count);
     for (size_t i = 0; i < s->count; i++) fill_candidate(s, i);

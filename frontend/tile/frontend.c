@@ -98,13 +98,13 @@ static bool infer_one(Arena *arena, const FrontParam *param, Dtype type, FrontSp
     return false;
 }
 
-static bool specialize(Arena *arena, const FrontKernel *kernel, const Dtype *types, size_t count,
+static bool specialize(Arena *arena, const FrontKernel *kernel, const FrontArg *args, size_t count,
                        FrontSpec *spec, Diags *diags) {
     size_t i = 0;
     for (const FrontParam *p = kernel->params; p; p = p->next) {
         if (p->kind == FRONT_TYPE || p->kind == FRONT_CONST) continue;
-        if (i < count && types[i] != DTYPES && p->type_param)
-            TRY(infer_one(arena, p, types[i], spec, diags));
+        if (i < count && args[i].type != DTYPES && p->type_param)
+            TRY(infer_one(arena, p, args[i].type, spec, diags));
         i++;
     }
     return true;

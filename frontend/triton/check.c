@@ -153,8 +153,8 @@ static void open_params(TypeSearch *s) {
         } else {
             if (p->dtype != DTYPES) continue;
             bool pointer = p->kind == FRONT_POINTER;
-            static const Dtype types[] = {DTYPE_F32, DTYPE_I32,    DTYPE_I64, DTYPE_F16,
-                                          DTYPE_U8,  DTYPE_F8E4M3, DTYPE_BOOL};
+            static const Dtype types[] = {DTYPE_F32, DTYPE_I32,    DTYPE_I64,  DTYPE_F16,
+                                          DTYPE_U8,  DTYPE_F8E4M3, DTYPE_BOOL, DTYPE_I8};
             if (!pointer) add_type(o, DTYPE_I32);
             for (size_t i = 0; i < sizeof types / sizeof *types; i++) add_type(o, types[i]);
             if (may_be_none(own->func->body, o->param->name, 0)) add_text(s, o, "None");

@@ -157,33 +157,32 @@ static Val binding_value(Elab *e, const IrBinding *b, Span span) {
     return el_int(b->value);
 }
 
-// The keyword of a triton.Config: Config({"BLOCK": 128}, num_warps=4)
+// A value of the first configuration: Config({"BLOCK": 128}, num_warps=4)
 bool tr_config_value(Elab *e, Symbol name, Val *value) {
     const TritonKernel *k = triton_of(e)->kernel->own;
-    if (!k->autotune) return false;
-    for (const Py *arg = k->autotune->list; arg; arg = arg->next) {
-        if (arg->kind == PY_KEYWORD && arg->name == name) {
-            *value = tr_expr(e, arg->a);
-            return true;
-        }
-        const Py *dict = arg->kind == PY_KEYWORD ? arg->a : arg;
-        if (dict->kind != PY_DICT) continue;
-        for (const Py *pair = dict->list; pair; pair = pair->next) {
-            if (!pair->a || pair->a->kind != PY_STRING || !str_equal(pair->a->text, str(name)))
-                continue;
-            *value = tr_expr(e, pair->b);
-            return true;
-        }
+    for (uint32_t i = 0; k->config && i < k->config->count; i++) {
+        Val key = k->config->fields[2 * i];
+        if (key.kind != VAL_STRING || !str_equal(key.text, str(name))) continue;
+        *value = k->config->fields[2 * i + 1];
+        return true;
     }
     return false;
 }
 
-static Val constexpr_value(Elab *e, const PyParam *p) {
+bool tr_known_constexpr(Elab *e, const PyParam *p, Val *value) {
     const IrBinding *given = frontend_spec_find(triton_of(e)->spec, p->name);
+    if (given) {
+        *value = binding_value(e, given, p->span);
+        return true;
+    }
+    if (tr_config_value(e, p->name, value)) return true;
+    if (p->value) *value = tr_expr(e, p->value);
+    return p->value != NULL;
+}
+
+static Val constexpr_value(Elab *e, const PyParam *p) {
     Val v;
-    if (given) return binding_value(e, given, p->span);
-    if (tr_config_value(e, p->name, &v)) return v;
-    if (p->value) return tr_expr(e, p->value);
+    if (tr_known_constexpr(e, p, &v)) return v;
     el_error(e, p->span, DIAG_SPECIALIZE, "the constexpr '%s' has no value", p->name);
     el_help(e, "give it, as in --set %s=64", p->name);
     return EL_POISON;
@@ -224,12 +223,17 @@ static Val argument(Elab *e, const FrontParam *p, const PyParam *py) {
     if (dtype_is(elem, DTYPE_CLASS_PACKED))
         return el_error(e, py->span, DIAG_PACKED, "'%s' is of %s, which is a storage type", p->name,
                         dtype_name(elem));
+    bool counts = p->kind == FRONT_SCALAR && dtype_is(elem, DTYPE_CLASS_INT);
+    int64_t fact = given && counts ? given->value : 0;
     const IrType *type =
         p->kind == FRONT_POINTER ? ir_ptr(e->module, elem, 0, NULL) : ir_scalar(e->module, elem);
     IrParam *param = ir_func_add_param(e->func, p->name, type);
     param->span = py->span;
     add_binding(e, p->name, (Val){.kind = VAL_TYPE, .type = elem});
-    return el_ir(param->value);
+    if (fact == 16) param->facts.divisor = 16;
+    if (fact != 1) return el_ir(param->value);
+    param->facts = (IrFacts){.has_range = true, .min = 1, .max = 1};
+    return el_int(1);
 }
 
 static void kernel_params(Elab *e, const PyFunc *func, JitFrame *frame) {
@@ -248,6 +252,23 @@ static void kernel_params(Elab *e, const PyFunc *func, JitFrame *frame) {
         Val v = constexpr_value(e, py);
         add_binding(e, p->name, v);
         declare(e, frame, p->name, v);
+    }
+}
+
+// The facts of the specialisation are checked at launch.
+static void kernel_requires(Elab *e) {
+    for (size_t i = 0; i < e->func->params.count; i++) {
+        const IrParam *p = &e->func->params.data[i];
+        if (!p->facts.divisor && !p->facts.has_range) continue;
+        bool divides = p->facts.divisor != 0;
+        const char *text =
+            arena_printf(e->module->arena, divides ? "%s %% 16 == 0" : "%s == 1", p->name);
+        e->b = ir_builder_at_end(ir_func_add_section(e->func, IR_REQUIRES, str(text), p->span));
+        e->b.span = p->span;
+        IrValue *v = p->value, *to = ir_const_int(&e->b, el_elem(v), divides ? 0 : 1);
+        if (divides) v = ir_binary(&e->b, IR_REM, v, ir_const_int(&e->b, el_elem(v), 16));
+        IrValue *holds = ir_binary(&e->b, IR_EQ, v, to);
+        ir_yield(&e->b, 1, &holds);
     }
 }
 
@@ -305,6 +326,7 @@ static Val grid_value(Elab *e, Symbol text, Span span) {
     // lambda META: (triton.cdiv(n, META["BLOCK"]),): its body sees the kernel's parameters.
     const PyParam *meta = o->func->params;
     JitFrame *frame = triton_of(e)->frame;
+    triton_of(e)->meta = frame;
     if (meta) {
         Slot *slot = arena_new(e->scratch, Slot, 1);
         *slot = (Slot){.kind = SLOT_NAME,
@@ -358,7 +380,7 @@ IrFunc *tr_kernel(TritonFile *file, IrModule *module, const FrontKernel *kernel,
     e->func = ir_func_create(module, kernel->name, true);
     e->func->span = func->span;
     // Triton's own defaults.
-    e->func->math = t.spec->math | IR_MATH_CONTRACT | IR_MATH_APPROX;
+    e->func->math = t.spec->math | IR_MATH_CONTRACT | IR_MATH_APPROX | IR_MATH_WRAP;
     e->b = ir_builder_at_end(ir_block_create(e->func));
     e->region = ++e->regions;
     JitFrame frame = {.func = func, .module = file->main, .region = e->region};
@@ -367,6 +389,7 @@ IrFunc *tr_kernel(TritonFile *file, IrModule *module, const FrontKernel *kernel,
     kernel_params(e, func, &frame);
     for (size_t i = 0; i < IR_OPTIONS; i++)
         *ir_option_of(e->func, &ir_options[i]) = option_value(e, &ir_options[i]);
+    kernel_requires(e);
     kernel_grid(e, &frame);
     e->b = ir_builder_at_end(ir_func_add_section(e->func, IR_BODY, (Str){0}, func->body->span));
     e->b.span = func->span;

@@ -15,8 +15,8 @@
 
 #include "frontend/common/build.h"
 #include "frontend/frontend.h"
-#include "frontend/triton/ast.h"
-#include "frontend/triton/parse.h"
+#include "frontend/triton/syntax/ast.h"
+#include "frontend/triton/syntax/parse.h"
 
 // tl.def: which random numbers
 enum { TR_RAND, TR_RANDINT, TR_RANDN, TR_RANDINT4X, TR_RAND4X, TR_RANDN4X };
@@ -44,6 +44,8 @@ typedef enum ObjectKind {
     OBJECT_POINTER,    // the type of pointers to `type`
     OBJECT_CONSTEXPR,  // tl.constexpr
     OBJECT_PYTHON,     // a function of Python itself, such as len: path
+    OBJECT_DICT,       // fields: a key, its value, …
+    OBJECT_CONFIG,     // triton.Config: fields: a name, its value, …
     OBJECT_LIMITS,     // torch.finfo or iinfo of `type`
     OBJECT_META,       // the argument of a grid's lambda: META["BLOCK"] is a parameter
     OBJECT_RANGE,      // a range to loop over: items are start, stop, step; is_static
@@ -117,8 +119,15 @@ typedef struct TritonFile {
 
 typedef struct TritonKernel {
     const PyFunc *func;
-    const Py *autotune;  // the first triton.Config of an autotune decorator, or NULL
+    // The configurations of @triton.autotune that could be evaluated: all names of any of them, and
+    // the values of each.
+    uint32_t tune_count;
+    const FrontTune *tune;
+    const Object *config;  // the first one; NULL: there is none
 } TritonKernel;
+
+// ---- configs.c
+void tr_configs(TritonFile *file, const PyFunc *func, TritonKernel *kernel);
 
 // ---- an elaboration
 
@@ -127,13 +136,15 @@ typedef struct JitFrame {
     const PyFunc *func;
     TritonModule *module;  // in which the function stands
     Span call;
-    Map slots;  // Symbol → Slot *: parameters and names that the body assigns
-    Map forms;  // a name and a form → Object *
+    const struct Arguments *args;  // of the call; NULL: the kernel's own frame
+    Map slots;                     // Symbol → Slot *: parameters and names that the body assigns
+    Map forms;                     // a name and a form → Object *
     Loop *loop;
     Slot active;
     Slot result;
     bool returned;
-    bool host;  // a plain Python function: numbers stay numbers
+    bool nested;  // names of the caller are seen, too
+    bool host;    // a plain Python function: numbers stay numbers
     Span first_return;
     uint32_t region;
 } JitFrame;
@@ -168,8 +179,9 @@ typedef struct TritonElab {
     bool launch;           // the grid is computed: parameters are scalars of the launch
     int depth, calls, unrolled;
     TritonProgress *progress;
-    bool certain;  // what is reported next does not depend on types and values
-    bool stopped;  // the rest is not elaborated
+    JitFrame *meta;  // the parameters that META["NAME"] names
+    bool certain;    // what is reported next does not depend on types and values
+    bool stopped;    // the rest is not elaborated
     uint32_t reached;
     int stars;  // nested `from … import *` that are being searched
 } TritonElab;
@@ -183,6 +195,8 @@ IrFunc *tr_kernel(TritonFile *file, IrModule *module, const FrontKernel *kernel,
                   const FrontSpec *spec, Diags *diags, TritonProgress *progress);
 // The value that the spec, an autotune configuration or the default gives; false: there is none.
 bool tr_config_value(Elab *e, Symbol name, Val *value);
+// The value of a constexpr, if one is given, tuned or the default.
+bool tr_known_constexpr(Elab *e, const PyParam *p, Val *value);
 // An error that no other types and values of parameters would avoid.
 Val tr_certain(Elab *e, Span span, DiagCode code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -247,17 +261,24 @@ IrValue *tr_tensor(Elab *e, Val v, Span span);
 IrValue *tr_numbers(Elab *e, Val v, Span span);
 // Both as tensors of one type and one shape; `divides`: for / and %.
 bool tr_promote(Elab *e, Val a, Val b, bool divides, Span span, const Span *spans, IrValue **out);
+// Three operands, where the tensors are promoted before the numbers.
+bool tr_promote_three(Elab *e, const Val *vals, Span span, const Span *spans, IrValue **out);
 IrValue *tr_cast(Elab *e, Val v, Dtype to, Span span);
 // Converts a tensor to the shape, whose rank may be higher: new dimensions stand in front.
 IrValue *tr_stretch(Elab *e, IrValue *v, const Shape *shape, Span span);
+// What is stored as `to`: a Python number is a tensor first.
+IrValue *tr_stored(Elab *e, Val v, Dtype to, Span span);
 bool tr_shapes(Elab *e, Span span, uint32_t count, IrValue *const *values, Shape *shape);
 bool tr_same_shape(Elab *e, Span span, uint32_t count, IrValue **values);
 IrValue *tr_truth(Elab *e, Val v, Span span);  // as a tensor of int1
+// A condition of a branch or loop: one element.
+IrValue *tr_condition(Elab *e, Val v, Span span);
 Val tr_fold(Elab *e, PyOp op, Val a, Val b, Span span);
 bool tr_const_truth(Elab *e, Val v, bool *truth);  // false: it is not known
 
 // ---- expr.c
 Val tr_expr(Elab *e, const Py *node);
+Val tr_meta(Elab *e, Str name);  // META["name"]; NONE: there is no such parameter
 bool tr_const_int(Elab *e, Val v, const char *what, Span span, Wide *value);
 
 // ---- stmt.c
@@ -293,6 +314,7 @@ typedef struct Arguments {
 
 Val tr_call(Elab *e, const Py *node);
 Val tr_call_func(Elab *e, const PyFunc *func, const Arguments *args, bool host, Span span);
+Val tr_config(Elab *e, const Arguments *args);  // triton.Config(…)
 Val tr_call_python(Elab *e, const Object *o, const Arguments *args, Span span);  // python.c
 bool tr_given(const TlCall *c, uint32_t i);  // given, and not None
 bool tr_call_int(Elab *e, const TlCall *c, uint32_t i, const char *what, int64_t missing,

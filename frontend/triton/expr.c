@@ -130,14 +130,8 @@ static Val ternary(Elab *e, const Py *node) {
     bool truth;
     if (cond.kind == VAL_POISON) return cond;
     if (tr_const_truth(e, cond, &truth)) return tr_expr(e, truth ? node->b : node->c);
-    IrValue *flag = tr_truth(e, cond, node->a->span);
+    IrValue *flag = tr_condition(e, cond, node->a->span);
     if (!flag) return EL_POISON;
-    if (flag->type->rank) {
-        el_error(e, node->a->span, DIAG_CONDITION, "a condition must be a scalar, found %s",
-                 tr_text(e, cond));
-        el_help(e, "tl.where(condition, x, y) chooses element by element");
-        return EL_POISON;
-    }
     Region arms[2];
     Val vals[2];
     const Py *sides[2] = {node->b, node->c};
@@ -157,6 +151,15 @@ static Val ternary(Elab *e, const Py *node) {
 }
 
 // ---- x[…]
+
+static Val dict_item(Elab *e, const Object *o, Val key, Span span);
+
+Val tr_meta(Elab *e, Str name) {
+    TritonElab *t = triton_of(e);
+    Symbol symbol = intern(t->file->names, name);
+    const uint64_t *found = t->meta ? map_find(&t->meta->slots, map_key(symbol)) : NULL;
+    return found ? tr_slot_value(e, (const Slot *)(uintptr_t)*found) : EL_NONE;
+}
 
 static Val tuple_item(Elab *e, Val v, const Py *node) {
     const Py *at = node->b;
@@ -229,11 +232,12 @@ static Val subscript(Elab *e, const Py *node) {
     if (v.kind == VAL_POISON) return v;
     if (v.kind == VAL_TUPLE || v.kind == VAL_STRING) return tuple_item(e, v, node);
     if (v.kind == VAL_IR) return tensor_subscript(e, v, node);
+    if (tr_is(v, OBJECT_DICT))
+        return dict_item(e, tr_object_of(v), tr_expr(e, node->b), node->b->span);
     if (tr_is(v, OBJECT_META)) {
         Val key = tr_expr(e, node->b);
-        Slot *slot =
-            key.kind == VAL_STRING ? tr_slot(e, intern(triton_of(e)->file->names, key.text)) : NULL;
-        if (slot) return slot->val;
+        Val found = key.kind == VAL_STRING ? tr_meta(e, key.text) : EL_NONE;
+        if (found.kind != VAL_NONE) return found;
         return el_error(e, node->b->span, DIAG_UNKNOWN_NAME, "the kernel has no such parameter");
     }
     // tl.constexpr[int] and other generic types of annotations
@@ -270,37 +274,101 @@ static Val format_string(Elab *e, const Py *node) {
     return (Val){.kind = VAL_STRING, .text = strbuf_str(&text)};
 }
 
-// [f(i) for i in range(4)], with one clause
-static Val comprehension(Elab *e, const Py *node) {
-    const Py *clause = node->list;
-    Val over = clause ? tr_expr(e, clause->b) : EL_POISON;
-    VEC(Val) source = {0}, items = {0};
-    const Object *o = tr_object_of(over);
-    if (over.kind == VAL_TUPLE)
-        for (uint32_t i = 0; i < over.tuple.count; i++)
-            vec_push(e->scratch, &source, over.tuple.items[i]);
-    else if (o && o->kind == OBJECT_RANGE && o->items[0].kind == VAL_INT &&
-             o->items[1].kind == VAL_INT && o->items[2].kind == VAL_INT && o->items[2].integer > 0)
-        for (Wide i = o->items[0].integer; i < o->items[1].integer && source.count < 4096;
-             i += o->items[2].integer)
-            vec_push(e->scratch, &source, el_int(i));
-    else if (over.kind != VAL_POISON)
-        return el_error(e, node->span, DIAG_NOT_CONSTANT,
-                        "a comprehension needs a sequence known at compile time");
-    if (over.kind == VAL_POISON || clause->next || clause->a->kind != PY_NAME ||
-        !triton_of(e)->frame)
-        return over.kind == VAL_POISON
-                   ? over
-                   : el_error(e, node->span, DIAG_UNSUPPORTED,
-                              "this comprehension is not supported: one name, one 'for'");
-    for (size_t i = 0; i < source.count; i++) {
-        tr_assign(e, clause->a, source.data[i]);
-        bool keep = true;
-        for (const Py *c = clause->list; c && keep; c = c->next)
-            if (!tr_const_truth(e, tr_expr(e, c), &keep)) keep = false;
-        if (keep) vec_push(e->scratch, &items, tr_expr(e, node->a));
+// ---- [f(i) for i in range(4) if i != 2]
+
+typedef struct Comprehension {
+    const Py *node;
+    VEC(Val) items;
+    bool poison;
+} Comprehension;
+
+static void run_clauses(Elab *e, Comprehension *c, const Py *clause);
+
+static void run_clause(Elab *e, Comprehension *c, const Py *clause, Val item) {
+    enum { MOST = 4096 };
+    tr_assign(e, clause->a, item);
+    bool keep = true;
+    for (const Py *x = clause->list; x && keep; x = x->next)
+        if (!tr_const_truth(e, tr_expr(e, x), &keep)) keep = false;
+    if (!keep || c->poison) return;
+    if (clause->next) {
+        run_clauses(e, c, clause->next);
+        return;
     }
-    return el_tuple(e, (uint32_t)items.count, items.data);
+    Val v = tr_expr(e, c->node->a);
+    if (v.kind == VAL_POISON || c->items.count >= MOST) c->poison = true;
+    vec_push(e->scratch, &c->items, v);
+}
+
+static void run_clauses(Elab *e, Comprehension *c, const Py *clause) {
+    Val over = tr_expr(e, clause->b);
+    const Object *o = tr_object_of(over);
+    if (over.kind == VAL_TUPLE) {
+        for (uint32_t i = 0; i < over.tuple.count && !c->poison; i++)
+            run_clause(e, c, clause, over.tuple.items[i]);
+        return;
+    }
+    bool counts = o && o->kind == OBJECT_RANGE && o->items[0].kind == VAL_INT &&
+                  o->items[1].kind == VAL_INT && o->items[2].kind == VAL_INT &&
+                  o->items[2].integer > 0;
+    if (!counts) {
+        if (over.kind != VAL_POISON)
+            el_error(e, clause->b->span, DIAG_NOT_CONSTANT,
+                     "a comprehension needs a sequence known at compile time, found %s",
+                     tr_text(e, over));
+        c->poison = true;
+        return;
+    }
+    for (Wide i = o->items[0].integer; i < o->items[1].integer && !c->poison;
+         i += o->items[2].integer)
+        run_clause(e, c, clause, el_int(i));
+}
+
+static Val comprehension(Elab *e, const Py *node) {
+    // Its names are its own; it sees those around it.
+    TritonElab *t = triton_of(e);
+    JitFrame frame = {.caller = t->frame,
+                      .func = t->frame ? t->frame->func : NULL,
+                      .module = tr_module(e),
+                      .nested = true,
+                      .host = true,
+                      .loop = t->frame ? t->frame->loop : NULL,
+                      .region = e->region};
+    Py block = {.kind = PY_BLOCK};
+    Py inside = {.kind = PY_EXPR};
+    inside.a = (Py *)(uintptr_t)node;
+    block.list = &inside;
+    tr_declare_names(e, &frame, &block);
+    Comprehension c = {.node = node};
+    t->frame = &frame;
+    run_clauses(e, &c, node->list);
+    t->frame = frame.caller;
+    return c.poison ? EL_POISON : el_tuple(e, (uint32_t)c.items.count, c.items.data);
+}
+
+// ---- {"a": 1}
+
+static Val dict_value(Elab *e, const Py *node) {
+    Object o = {.kind = OBJECT_DICT};
+    for (const Py *pair = node->list; pair; pair = pair->next) o.count++;
+    o.fields = arena_new(e->scratch, Val, 2 * o.count + 1);
+    uint32_t n = 0;
+    for (const Py *pair = node->list; pair; pair = pair->next, n += 2) {
+        if (!pair->a)
+            return el_error(e, pair->span, DIAG_UNSUPPORTED, "'**' in a dict is not supported");
+        o.fields[n] = tr_expr(e, pair->a);
+        o.fields[n + 1] = tr_expr(e, pair->b);
+        if (o.fields[n].kind == VAL_POISON || el_is_poison(o.fields[n + 1])) return EL_POISON;
+    }
+    return tr_object(e, o);
+}
+
+static Val dict_item(Elab *e, const Object *o, Val key, Span span) {
+    for (uint32_t i = 0; i < o->count; i++) {
+        Val same = tr_fold(e, PY_EQ, o->fields[2 * i], key, span);
+        if (same.kind == VAL_BOOL && same.truth) return o->fields[2 * i + 1];
+    }
+    return el_error(e, span, DIAG_UNKNOWN_NAME, "the dict has no such key");
 }
 
 static Val number_node(const Py *node) {
@@ -358,7 +426,7 @@ static Val expression(Elab *e, const Py *node) {
         tr_assign(e, node->a, v);
         return v;
     }
-    case PY_DICT: return unsupported(e, node, "a dict");
+    case PY_DICT: return dict_value(e, node);
     case PY_SET: return unsupported(e, node, "a set");
     case PY_AWAIT:
     case PY_YIELD: return unsupported(e, node, "await and yield");

@@ -2,6 +2,7 @@
 #include "base/status.h"
 #include "frontend/triton/check.h"
 #include "frontend/triton/infer.h"
+#include "frontend/triton/specialize.h"
 #include "frontend/triton/triton.h"
 
 // ---- descriptions
@@ -19,50 +20,31 @@ static void describe_param(const PyParam *py, const Map *pointers, FrontParam *p
     p->kind = pointer || map_find(pointers, map_key(py->name)) ? FRONT_POINTER : FRONT_SCALAR;
     p->type_param = py->name;
     if (pointer && elem != DTYPES) p->dtype = elem;
-    if (!pointer && py->annotation && py->annotation->kind == PY_STRING)
-        tr_type_named(py->annotation->text, &p->dtype);
+    if (p->kind == FRONT_SCALAR) p->dtype = tr_scalar_annotation(py);
 }
 
-// Does the configuration give the constexpr a value?
-static bool in_config(const Py *config, Symbol name) {
-    for (const Py *arg = config ? config->list : NULL; arg; arg = arg->next) {
-        if (arg->kind == PY_KEYWORD && arg->name == name) return true;
-        const Py *dict = arg->kind == PY_KEYWORD ? arg->a : arg;
-        for (const Py *pair = dict->kind == PY_DICT ? dict->list : NULL; pair; pair = pair->next)
-            if (pair->a && pair->a->kind == PY_STRING && str_equal(pair->a->text, str(name)))
-                return true;
+// Does the first configuration give the constexpr a value?
+static bool in_config(const TritonKernel *kernel, Symbol name) {
+    for (uint32_t i = 0; kernel->config && i < kernel->config->count; i++) {
+        Val key = kernel->config->fields[2 * i];
+        if (key.kind == VAL_STRING && str_equal(key.text, str(name))) return true;
     }
     return false;
 }
 
-static const FrontParam *describe_params(TritonFile *t, const PyFunc *func, const Py *config) {
+static const FrontParam *describe_params(TritonFile *t, const TritonKernel *kernel) {
+    const PyFunc *func = kernel->func;
     Map pointers = tr_pointers_of(t->main, func, t->arena, 0);
     const FrontParam *first = NULL, **place = &first;
     for (const PyParam *py = func->params; py; py = py->next) {
         FrontParam *p = arena_new(t->arena, FrontParam, 1);
         describe_param(py, &pointers, p);
-        if (p->kind == FRONT_CONST && in_config(config, p->name)) p->has_default = true;
+        if (p->kind == FRONT_CONST && in_config(kernel, p->name)) p->has_default = true;
+        if (p->kind == FRONT_CONST && tr_heuristic(t, func, p->name)) p->at_launch = true;
         *place = p;
         place = &p->next;
     }
     return first;
-}
-
-// The first triton.Config of @triton.autotune, where it stands in a list.
-static const Py *first_config(const TritonFile *t, const PyFunc *func) {
-    for (const Py *d = func->decorators; d; d = d->next) {
-        if (d->kind != PY_CALL) continue;
-        Str path = tr_path_of(t->main, d->a, t->arena);
-        if (!str_ends(path, STR("autotune"))) continue;
-        for (const Py *a = d->list; a; a = a->next) {
-            const Py *list = a->kind == PY_KEYWORD ? a->a : a;
-            bool configs =
-                a->kind != PY_KEYWORD || (a->name && str_equal(str(a->name), STR("configs")));
-            if (configs && list->kind == PY_LIST && list->list && list->list->kind == PY_CALL)
-                return list->list;
-        }
-    }
-    return NULL;
 }
 
 static const PyFunc *kernel_func(const TritonFile *t, const Global *g, const Map *called) {
@@ -97,39 +79,17 @@ static FrontFile *load(const FrontInput *in, const SourceFile *file, Diags *diag
         const PyFunc *func = kernel_func(t, t->main->globals.data[i], &called);
         if (!func) continue;
         TritonKernel *own = arena_new(in->arena, TritonKernel, 1);
-        *own = (TritonKernel){.func = func, .autotune = first_config(t, func)};
+        *own = (TritonKernel){.func = func};
+        tr_configs(t, func, own);
         kernels[count++] = (FrontKernel){.name = func->name,
                                          .span = func->span,
                                          .file = file,
                                          .in = f,
-                                         .params = describe_params(t, func, own->autotune),
+                                         .params = describe_params(t, own),
                                          .own = own};
     }
     *f = (FrontFile){&triton_frontend, count, kernels, t};
     return f;
-}
-
-// ---- types from arguments
-
-static bool specialize(Arena *arena, const FrontKernel *kernel, const Dtype *types, size_t count,
-                       FrontSpec *spec, Diags *diags) {
-    size_t i = 0;
-    for (const FrontParam *p = kernel->params; p; p = p->next) {
-        if (p->kind == FRONT_CONST) continue;
-        if (i < count && types[i] != DTYPES) {
-            const IrBinding *known = frontend_spec_find(spec, p->name);
-            if (!known) {
-                IrBinding b = {.name = p->name, .is_type = true, .type = types[i]};
-                vec_push(arena, &spec->bindings, b);
-            } else if (known->is_type && known->type != types[i] && p->kind == FRONT_POINTER) {
-                diag_error(diags, p->span, DIAG_LAUNCH, "argument '%s' is of %s, but was given %s",
-                           p->name, tr_type_name(types[i]), tr_type_name(known->type));
-                return false;
-            }
-        }
-        i++;
-    }
-    return true;
 }
 
 // ---- checking
@@ -142,9 +102,23 @@ static bool check(FrontFile *file, Diags *diags) {
     return good;
 }
 
+// Are the errors in the kernel whatever its types are?
+static bool is_certain(const Diags *diags) {
+    for (size_t i = 0; i < diags_count(diags); i++) {
+        const Diag *d = diags_get(diags, i);
+        if (d->severity == DIAG_ERROR && d->code != DIAG_UNKNOWN_NAME && d->code != DIAG_SYNTAX)
+            return false;
+    }
+    return true;
+}
+
+// The search for types may miss those of a right kernel: then the launch decides.
 static bool check_open(FrontFile *file, const FrontKernel *kernel, const FrontSpec *given,
                        Diags *diags) {
-    return tr_check(file->own, kernel, given, diags);
+    size_t before = diags_count(diags);
+    if (tr_check(file->own, kernel, given, diags) || is_certain(diags)) return !diags_errors(diags);
+    diags_truncate(diags, before);
+    return true;
 }
 
 // ---- the row
@@ -157,10 +131,10 @@ static IrFunc *elaborate(FrontFile *file, IrModule *module, const FrontKernel *k
 static size_t tune_space(FrontFile *file, const FrontKernel *kernel, Str target,
                          const FrontTune **space) {
     (void)file;
-    (void)kernel;
     (void)target;
-    *space = NULL;
-    return 0;
+    const TritonKernel *own = kernel->own;
+    *space = own->tune;
+    return own->tune_count;
 }
 
 static Str plain(const FrontKernel *kernel, Arena *arena) {
@@ -189,7 +163,7 @@ const Frontend triton_frontend = {
     .load = load,
     .check = check,
     .check_open = check_open,
-    .specialize = specialize,
+    .specialize = tr_specialize,
     .elaborate = elaborate,
     .tune_space = tune_space,
     .plain = plain,

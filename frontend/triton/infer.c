@@ -78,7 +78,10 @@ static void mark_address(Infer *in, const Py *x, int depth) {
         in->changed = true;
         return;
     case PY_BINARY:
-        if (can_be_pointer(in, x->a, 0) || !can_be_pointer(in, x->b, 0))
+        if (x->b->kind == PY_NAME && marked(&in->kinds, x->b->name) &&
+            !(x->a->kind == PY_NAME && marked(&in->kinds, x->a->name)))
+            mark_address(in, x->b, depth + 1);
+        else if (can_be_pointer(in, x->a, 0) || !can_be_pointer(in, x->b, 0))
             mark_address(in, x->a, depth + 1);
         else
             mark_address(in, x->b, depth + 1);
@@ -204,9 +207,21 @@ bool tr_is_constexpr_param(const PyParam *p) {
     return str_equal(tr_last_name(a), STR("constexpr"));
 }
 
+Dtype tr_scalar_annotation(const PyParam *p) {
+    const Py *a = p->annotation;
+    Dtype type = DTYPES;
+    if (a && a->kind == PY_STRING) tr_type_named(a->text, &type);
+    if (a && a->kind == PY_ATTRIBUTE) tr_type_named(tr_last_name(a), &type);  // tl.int64
+    return type;
+}
+
 bool tr_is_pointer_param(const PyParam *p, Dtype *type) {
     *type = DTYPES;
     const Py *a = p->annotation;
+    if (a && a->kind == PY_CALL && str_equal(tr_last_name(a->a), STR("pointer_type"))) {
+        if (a->list) tr_type_named(tr_last_name(a->list), type);
+        return true;
+    }
     if (!a || a->kind != PY_STRING || !str_starts(a->text, STR("*"))) return false;
     tr_type_named((Str){a->text.text + 1, a->text.size - 1}, type);
     return true;
@@ -216,7 +231,10 @@ Map tr_pointers_of(const TritonModule *module, const PyFunc *func, Arena *arena,
     Infer in = {.module = module, .arena = arena, .func = func, .depth = depth};
     for (const PyParam *p = func->params; p; p = p->next) {
         Dtype type;
-        if (tr_is_pointer_param(p, &type)) map_put(arena, &in.kinds, map_key(p->name), 1);
+        if (tr_is_pointer_param(p, &type))
+            map_put(arena, &in.kinds, map_key(p->name), 1);
+        else if (p->annotation && p->annotation->kind == PY_STRING)
+            map_put(arena, &in.scalars, map_key(p->name), 1);
     }
     do {
         in.changed = false;

@@ -4,6 +4,12 @@
 #include "base/os/os.h"
 #include "frontend/triton/elaborate.h"
 
+static Str last_part(Str path) {
+    size_t i = path.size;
+    while (i && path.text[i - 1] != '.') i--;
+    return (Str){path.text + i, path.size - i};
+}
+
 // ---- what a file defines
 
 typedef struct Collect {
@@ -35,6 +41,42 @@ static void collect_target(const Collect *c, const Py *target, const Py *stateme
         for (const Py *t = target->list; t; t = t->next) collect_target(c, t, statement);
 }
 
+// The path of a decorator that makes a kernel of a function, or changes one; empty: another name.
+static Str decorator_path(const Collect *c, const Py *node) {
+    static const char *const names[] = {"jit", "heuristics", "autotune"};
+    Str path = tr_path_of(c->module, node, c->file->arena);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_mentions(path, STR("triton")) && str_equal(last_part(path), str(names[i])))
+            return path;
+    return STR("");
+}
+
+// kernel = triton.jit(function), or triton.heuristics({…})(kernel): the same as a function with
+// these decorators. NULL: another value.
+static const Py *decorated(const Collect *c, Symbol name, const Py *value) {
+    Arena *arena = c->file->arena;
+    Py *first = NULL, **place = &first;
+    for (; value->kind == PY_CALL; value = value->list) {
+        if (!decorator_path(c, value->a).size || !value->list || value->list->kind == PY_KEYWORD)
+            return NULL;
+        *place = arena_new(arena, Py, 1);
+        **place = *value->a;
+        (*place)->next = NULL;
+        place = &(*place)->next;
+    }
+    const Global *g = value->kind == PY_NAME ? tr_find_global(c->module, value->name) : NULL;
+    if (!first || !g || g->node->kind != PY_DEF) return NULL;
+    PyFunc *func = arena_new(arena, PyFunc, 1);
+    Py *def = arena_new(arena, Py, 1);
+    *func = *g->node->func;
+    func->name = name;
+    *place = (Py *)(uintptr_t)func->decorators;
+    func->decorators = first;
+    *def = *g->node;
+    def->func = func;
+    return def;
+}
+
 static void collect(const Collect *c, const Py *block);
 
 static void collect_branch(const Collect *c, const Py *node, bool otherwise) {
@@ -55,15 +97,20 @@ static void collect_imports(const Collect *c, const Py *s) {
             add_global(c, a->name ? a->name : first_part(c->file, a->text), a, NULL);
 }
 
+static void collect_assign(const Collect *c, const Py *s) {
+    const Py *target = s->list, *def = NULL;
+    if (target && !target->next && target->kind == PY_NAME) def = decorated(c, target->name, s->a);
+    if (def) add_global(c, target->name, def, NULL);
+    for (const Py *t = s->list; t && !def; t = t->next) collect_target(c, t, s);
+}
+
 static void collect_one(const Collect *c, const Py *s) {
     switch (s->kind) {
     case PY_DEF: add_global(c, s->func->name, s, NULL); break;
     case PY_CLASS: add_global(c, s->name, s, NULL); break;
     case PY_IMPORT:
     case PY_FROM: collect_imports(c, s); break;
-    case PY_ASSIGN:
-        for (const Py *t = s->list; t; t = t->next) collect_target(c, t, s);
-        break;
+    case PY_ASSIGN: collect_assign(c, s); break;
     case PY_ANNOTATED:
         if (s->c) collect_target(c, s->a, s);
         break;
@@ -202,12 +249,6 @@ Str tr_path_of(const TritonModule *module, const Py *node, Arena *arena) {
     if (!g || g->node->kind != PY_ALIAS) return STR("");
     if (g->from) return path_join(arena, g->from->text, g->node->text);
     return g->node->name ? g->node->text : str(g->name);
-}
-
-static Str last_part(Str path) {
-    size_t i = path.size;
-    while (i && path.text[i - 1] != '.') i--;
-    return (Str){path.text + i, path.size - i};
 }
 
 bool tr_is_jit(const TritonModule *module, const PyFunc *func) {

@@ -208,6 +208,12 @@ Val tr_call_python(Elab *e, const Object *o, const Arguments *a, Span span) {
     if (str_equal(name, STR("min"))) return extreme(e, false, a, span);
     if (str_equal(name, STR("max"))) return extreme(e, true, a, span);
     if (str_equal(name, STR("print"))) return tr_none();
+    if (str_ends(name, STR("triton.Config"))) return tr_config(e, a);
+    if (str_equal(name, STR("args.get"))) {
+        Val found =
+            a->count && a->vals[0].kind == VAL_STRING ? tr_meta(e, a->vals[0].text) : EL_NONE;
+        return found.kind != VAL_NONE ? found : a->count > 1 ? a->vals[1] : tr_none();
+    }
     if (str_equal(name, STR("hasattr"))) return has_attribute(a);
     if (str_equal(name, STR("getenv"))) return a->count > 1 ? a->vals[1] : tr_none();
     if (!a->count) return el_error(e, span, DIAG_ARGUMENTS, "an argument is missing");

@@ -48,6 +48,8 @@ static Val tl_value(Elab *e, Str path, Str name) {
 
 static Val triton_value(Elab *e, Str path, Str name) {
     if (str_equal(name, STR("language"))) return module_value(e, STR("triton.language"));
+    if (str_equal(name, STR("Config")))
+        return tr_object(e, (Object){.kind = OBJECT_PYTHON, .path = path});
     if (str_equal(name, STR("cdiv")) || str_equal(name, STR("next_power_of_2")))
         return tr_object(e, (Object){.kind = OBJECT_TL, .tl = tl_find(name), .path = name});
     return unknown(e, path);
@@ -430,6 +432,8 @@ static Val object_attribute(Elab *e, Val v, const Py *node) {
         return unknown(e, path_join(triton_of(e)->file->arena, o->path, name));
     if (o->kind == OBJECT_LIMITS) return limit_attribute(e, v, node);
     if (o->kind == OBJECT_BLOCK) return block_attribute(e, v, node);
+    if (o->kind == OBJECT_META && str_equal(name, STR("get")))
+        return tr_object(e, (Object){.kind = OBJECT_PYTHON, .path = STR("args.get")});
     if (o->kind == OBJECT_POINTER) {
         if (str_equal(name, STR("element_ty")) || str_equal(name, STR("scalar")))
             return (Val){.kind = VAL_TYPE, .type = o->type};

@@ -5,6 +5,8 @@
 
 // ---- tensors from Python numbers
 
+static bool is_float(Dtype t) { return dtype_is(t, DTYPE_CLASS_ANYFLOAT); }
+
 static Dtype number_type(Val v) {
     if (v.kind == VAL_BOOL) return DTYPE_BOOL;
     if (v.kind == VAL_FLOAT) {
@@ -24,7 +26,9 @@ static IrValue *number(Elab *e, Val v, Dtype elem, const Shape *shape, Span span
         v = el_bool(v.kind == VAL_INT ? v.integer != 0 : v.real != 0);
     else if (v.kind == VAL_BOOL && elem != DTYPE_BOOL)
         v = el_int(v.truth);
-    if (v.kind == VAL_FLOAT && dtype_is(elem, DTYPE_CLASS_FLOAT) && isfinite(v.real)) {
+    if (v.kind == VAL_INT && is_float(elem))
+        v = (Val){.kind = VAL_FLOAT, .real = (double)v.integer};
+    if (v.kind == VAL_FLOAT && is_float(elem) && isfinite(v.real)) {
         // A number beyond the type's range becomes an infinity, as Python's conversion does.
         const IrType *type =
             rank ? ir_tile(e->module, elem, rank, shape->dims) : ir_scalar(e->module, elem);
@@ -60,16 +64,13 @@ static Dtype promote_integers(Dtype a, Dtype b) {
     return wb >= wa ? b : a;
 }
 
-static bool is_float(Dtype t) { return dtype_is(t, DTYPE_CLASS_ANYFLOAT); }
-
 // The type of an operation on two tensors; DTYPES: there is none.
 static Dtype promote_tensors(Dtype a, Dtype b, bool divides) {
     if (a == DTYPE_F64 || b == DTYPE_F64) return DTYPE_F64;
+    if (divides && (is_float(a) || is_float(b))) return DTYPE_F32;
     if (a == DTYPE_F32 || b == DTYPE_F32) return DTYPE_F32;
-    bool half = a == DTYPE_F16 || b == DTYPE_F16, brain = a == DTYPE_BF16 || b == DTYPE_BF16;
-    if (half && brain) return DTYPE_F32;
-    if (half) return divides ? DTYPE_F32 : DTYPE_F16;
-    if (brain) return a == b && !divides ? DTYPE_BF16 : DTYPE_F32;
+    if (a == DTYPE_F16 || b == DTYPE_F16) return DTYPE_F16;
+    if (a == DTYPE_BF16 || b == DTYPE_BF16) return a == b ? a : DTYPE_F32;
     if (is_float(a) && is_float(b)) return a == b ? a : DTYPE_F16;
     if (is_float(a) || is_float(b)) return DTYPES;
     return promote_integers(a, b);
@@ -81,8 +82,7 @@ static int kind_rank(Dtype t) { return t == DTYPE_BOOL ? 0 : is_float(t) ? 2 : 1
 static Dtype promote_number(Val v, Dtype tensor, bool divides) {
     Dtype own = number_type(v);
     if (kind_rank(own) > kind_rank(tensor)) return promote_tensors(own, tensor, divides);
-    bool narrow = tensor == DTYPE_F16 || tensor == DTYPE_BF16;
-    return divides && narrow ? DTYPE_F32 : tensor;
+    return promote_tensors(tensor, tensor, divides);
 }
 
 static bool number_fits(Elab *e, Val v, Dtype elem, Span span) {
@@ -100,6 +100,11 @@ IrValue *tr_cast(Elab *e, Val v, Dtype to, Span span) {
     if (!x || el_elem(x) == to) return x;
     if (to == DTYPE_BOOL) return tr_truth(e, el_ir(x), span);
     return el_convert(e, x, to);
+}
+
+IrValue *tr_stored(Elab *e, Val v, Dtype to, Span span) {
+    IrValue *x = tr_tensor(e, v, span);
+    return x ? tr_cast(e, el_ir(x), to, span) : NULL;
 }
 
 bool tr_promote(Elab *e, Val a, Val b, bool divides, Span span, const Span *spans, IrValue **out) {
@@ -127,6 +132,35 @@ bool tr_promote(Elab *e, Val a, Val b, bool divides, Span span, const Span *span
     for (int i = 0; i < 2; i++)
         if (!(out[i] = tr_cast(e, vals[i], elem, spans[i]))) return false;
     return tr_same_shape(e, span, 2, out);
+}
+
+// The type of three operands: that of the tensors, unless a number is of a higher kind.
+static Dtype promote_three(const Val *vals) {
+    Dtype tensors = DTYPES, numbers = DTYPES;
+    for (int i = 0; i < 3; i++) {
+        bool tensor = vals[i].kind == VAL_IR;
+        Dtype own = tensor ? el_elem(vals[i].ir) : number_type(vals[i]);
+        Dtype *sum = tensor ? &tensors : &numbers;
+        *sum = *sum == DTYPES ? own : promote_tensors(*sum, own, false);
+        if (*sum == DTYPES) return DTYPES;
+    }
+    if (tensors == DTYPES) return numbers;
+    bool higher = numbers != DTYPES && kind_rank(numbers) > kind_rank(tensors);
+    return higher ? promote_tensors(tensors, numbers, false) : tensors;
+}
+
+bool tr_promote_three(Elab *e, const Val *vals, Span span, const Span *spans, IrValue **out) {
+    for (int i = 0; i < 3; i++)
+        if (el_is_const(vals[i]) ? false : !tr_numbers(e, vals[i], spans[i])) return false;
+    Dtype elem = promote_three(vals);
+    if (elem == DTYPES) {
+        el_error(e, span, DIAG_TYPE, "no operation takes %s, %s and %s", tr_text(e, vals[0]),
+                 tr_text(e, vals[1]), tr_text(e, vals[2]));
+        return false;
+    }
+    for (int i = 0; i < 3; i++)
+        if (!(out[i] = tr_cast(e, vals[i], elem, spans[i]))) return false;
+    return tr_same_shape(e, span, 3, out);
 }
 
 // ---- shapes
@@ -204,6 +238,17 @@ IrValue *tr_truth(Elab *e, Val v, Span span) {
         x = ir_bitcast(&e->b, x, ir_tile(e->module, DTYPE_I64, like.rank, like.shape));
     }
     return ir_binary(&e->b, IR_NE, x, ir_const_bits(&e->b, x->type, 0));
+}
+
+IrValue *tr_condition(Elab *e, Val v, Span span) {
+    IrValue *cond = tr_truth(e, v, span);
+    if (!cond || !cond->type->rank) return cond;
+    uint32_t count = 1;
+    for (uint32_t i = 0; i < cond->type->rank; i++) count *= cond->type->shape[i];
+    if (count == 1) return ir_reshape(&e->b, cond, 0, NULL);
+    el_error(e, span, DIAG_CONDITION, "a condition must be a scalar, found %s", tr_text(e, v));
+    el_help(e, "tl.where chooses element by element; a mask keeps lanes out of a store");
+    return NULL;
 }
 
 // ---- operators
@@ -300,17 +345,24 @@ static bool takes_types(Elab *e, PyOp op, Val a, Val b, Dtype elem, Span span) {
     return false;
 }
 
-// Integers are divided as fp32, or fp64 if the other operand is that.
-static Val as_divided(Elab *e, Val v, Val other, Span span) {
-    if (v.kind != VAL_IR || is_float(el_elem(v.ir))) return v;
-    Dtype to = other.kind == VAL_IR && is_float(el_elem(other.ir)) ? el_elem(other.ir) : DTYPE_F32;
-    return el_ir(tr_cast(e, v, to, span));
+static bool is_integer(Val v) {
+    return v.kind == VAL_INT || v.kind == VAL_BOOL ||
+           (v.kind == VAL_IR && !is_float(el_elem(v.ir)));
 }
 
-static Val number_divided(Val v) {
-    return v.kind == VAL_INT    ? (Val){.kind = VAL_FLOAT, .real = (double)v.integer}
-           : v.kind == VAL_BOOL ? (Val){.kind = VAL_FLOAT, .real = v.truth}
-                                : v;
+// An operand of a division of integers, which are divided as fp32.
+static Val as_divided(Elab *e, Val v, Span span) {
+    if (v.kind == VAL_IR) return el_ir(tr_cast(e, v, DTYPE_F32, span));
+    return (Val){.kind = VAL_FLOAT, .real = v.kind == VAL_INT ? (double)v.integer : v.truth};
+}
+
+// x >> n, where the sign of x decides how it is shifted, also when n makes the result unsigned.
+static Val shifted_right(Elab *e, IrValue *const *both, bool is_signed) {
+    Dtype elem = el_elem(both[0]), to = elem;
+    for (Dtype t = 0; t < DTYPES; t++)
+        if (is_signed && dtype_is(t, DTYPE_CLASS_SINT) && dtype_bits(t) == dtype_bits(elem)) to = t;
+    IrValue *x = el_convert(e, both[0], to), *n = el_convert(e, both[1], to);
+    return el_ir(el_convert(e, ir_binary(&e->b, IR_SHR, x, n), elem));
 }
 
 Val tr_binary(Elab *e, PyOp op, Val a, Val b, Span span, const Span *spans) {
@@ -324,10 +376,10 @@ Val tr_binary(Elab *e, PyOp op, Val a, Val b, Span span, const Span *spans) {
         el_help(e, op == PY_POW ? "use libdevice.pow(x, y), or x * x" : "use tl.dot(a, b)");
         return EL_POISON;
     }
-    if (op == PY_DIV) {
-        Val x = as_divided(e, a, b, spans[0]), y = as_divided(e, b, a, spans[1]);
-        a = a.kind == VAL_IR ? x : number_divided(a);
-        b = b.kind == VAL_IR ? y : number_divided(b);
+    bool sign_left = a.kind == VAL_IR && dtype_signed(el_elem(a.ir));
+    if (op == PY_DIV && is_integer(a) && is_integer(b)) {
+        a = as_divided(e, a, spans[0]);
+        b = as_divided(e, b, spans[1]);
     }
     IrValue *both[2];
     bool divides = op == PY_DIV || op == PY_MOD;
@@ -340,6 +392,7 @@ Val tr_binary(Elab *e, PyOp op, Val a, Val b, Span span, const Span *spans) {
         Val v = el_ir(ir_binary(&e->b, opcode_of(op), both[0], both[1]));
         return is_comparison(op) ? v : el_ir(tr_truth(e, v, span));
     }
+    if (op == PY_RSHIFT && sign_left && !dtype_signed(elem)) return shifted_right(e, both, true);
     return el_ir(
         ir_binary(&e->b, elem == DTYPE_BOOL ? bit_opcode(op) : opcode_of(op), both[0], both[1]));
 }
@@ -359,7 +412,8 @@ Val tr_unary(Elab *e, PyOp op, Val v, Span span) {
     }
     IrValue *x = tr_numbers(e, v, span);
     if (!x || op == PY_POS) return el_ir(x);
-    if (op == PY_NEG && el_elem(x) != DTYPE_BOOL) return el_ir(ir_unary(&e->b, IR_NEG, x));
+    if (op == PY_NEG && el_elem(x) == DTYPE_BOOL) return el_ir(x);  // 0 - x, of one bit
+    if (op == PY_NEG) return el_ir(ir_unary(&e->b, IR_NEG, x));
     if (op == PY_INVERT && !is_float(el_elem(x))) return el_ir(ir_unary(&e->b, IR_NOT, x));
     return el_error(e, span, DIAG_TYPE, "'%s' does not take %s", py_op_text(op), tr_text(e, v));
 }

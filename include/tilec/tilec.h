@@ -377,7 +377,8 @@ typedef enum tilec_arg_kind {
     TILEC_ARG_POINTER,  // raw and trusted, or a buffer with an offset in bytes
     TILEC_ARG_INT,
     TILEC_ARG_UINT,
-    TILEC_ARG_DOUBLE  // for floating-point parameters as well
+    TILEC_ARG_DOUBLE,  // for floating-point parameters as well
+    TILEC_ARG_NONE     // Python's None, for kernels of Python files
 } tilec_arg_kind;
 typedef struct tilec_arg {
     tilec_arg_kind kind;
@@ -396,13 +397,22 @@ TILEC_API tilec_arg tilec_arg_buffer(tilec_buffer buffer, size_t offset);
 TILEC_API tilec_arg tilec_arg_int(int64_t value);
 TILEC_API tilec_arg tilec_arg_uint(uint64_t value);
 TILEC_API tilec_arg tilec_arg_double(double value);
+// The parameter is None in the kernel, which is compiled for that. Only kernels of Python files
+// take it.
+TILEC_API tilec_arg tilec_arg_none(void);
 
 // Checks the arguments against the kernel (types, extents, requires), chooses the variant, computes
 // the grid and launches. Scalars must fit their parameter's type. Arguments are in the order of the
-// scalar, pointer and view parameters; type and const parameters take none.
+// scalar, pointer and view parameters; type and const parameters take none. A pointer also takes a
+// view of any strides: its element type is checked, and the pointer reaches the view's memory.
+//
+// A kernel of a Python file takes types from the arguments: those of pointers from views, integers
+// are i32, else i64, else u64, floating-point numbers f32. It needs TILEC_GRID; without it
+// tilec_launch_grid gives the grid.
 TILEC_API tilec_status tilec_launch(tilec_kernel *kernel, tilec_stream *stream,
                                     const tilec_arg *args, size_t count);
-// Launches with the host's own grid, on the given variant (0 is the general one).
+// Launches with the host's own grid, on the given variant: 0 is the general one, -1 the best that
+// fits the arguments.
 TILEC_API tilec_status tilec_launch_grid(tilec_kernel *kernel, tilec_stream *stream, int variant,
                                          const int64_t grid[3], const tilec_arg *args,
                                          size_t count);

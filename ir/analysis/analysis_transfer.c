@@ -9,6 +9,7 @@ typedef struct Sides {
     const IrType *type;  // of the result
     IrRange a, b;
     bool constant_b;  // b is a single known number
+    bool wraps;       // IR_MATH_WRAP
     bool *exact;
 } Sides;
 
@@ -59,6 +60,17 @@ static void runs_of_sum(const Sides *s, IrRange *range, bool minus) {
     }
 }
 
+// A sum that may wrap does so between two multiples of a power of two: inside of aligned groups the
+// elements are still neighbours.
+static void runs_of_wrapping_sum(const Sides *s, IrRange *range, bool minus) {
+    runs_of_sum(s, range, minus);
+    for (uint32_t d = 0; d < s->type->rank; d++) {
+        uint64_t aligned = power_of_two_in(range->first[d]);
+        if (range->contiguous[d] > aligned) range->contiguous[d] = (uint32_t)aligned;
+        set_run(range, (int)d, range->contiguous[d], aligned);
+    }
+}
+
 static IrRange range_sum(const Sides *s, bool minus) {
     uint64_t divisor = range_gcd(s->a.divisor, s->b.divisor);
     if (!countable(s->type, &s->a) || !countable(s->type, &s->b)) {
@@ -71,7 +83,7 @@ static IrRange range_sum(const Sides *s, bool minus) {
     Wide max = (Wide)s->a.max + (minus ? -(Wide)s->b.min : s->b.max);
     *s->exact = fits(s->type, min, max);
     IrRange range = range_between(s->type, min, max, divisor);
-    if (*s->exact) runs_of_sum(s, &range, minus);
+    (*s->exact ? runs_of_sum : runs_of_wrapping_sum)(s, &range, minus);
     return range;
 }
 
@@ -150,6 +162,22 @@ static IrRange range_quotient(const Sides *s) {
     return range;
 }
 
+// The runs of x % n for a number n that is only known to be a multiple of a power of two: in
+// aligned groups of that size the quotient is the same, unless x may be negative.
+static void runs_of_rest(const Sides *s, IrRange *range) {
+    bool ordered = s->a.min >= 0 || s->wraps;
+    uint64_t size = power_of_two_in(s->b.divisor);
+    for (uint32_t d = 0; d < s->type->rank && ordered; d++) {
+        if (s->b.constant[d] < s->type->shape[d]) continue;
+        if (s->a.constant[d] >= s->type->shape[d]) {
+            range->constant[d] = s->a.constant[d];
+            continue;
+        }
+        uint32_t run = run_within(&s->a, d, size);
+        if (run > 1) set_run(range, (int)d, run, range_gcd(run, size));
+    }
+}
+
 static IrRange range_rest(const Sides *s) {
     if (!s->constant_b || s->b.min <= 0 || !countable(s->type, &s->a)) {
         uint64_t divisor = range_gcd(s->a.divisor, s->b.divisor);
@@ -163,7 +191,9 @@ static IrRange range_rest(const Sides *s) {
             if (min < 1 - (Wide)s->b.max) min = 1 - (Wide)s->b.max;
             if (max > (Wide)s->b.max - 1) max = (Wide)s->b.max - 1;
         }
-        return range_between(s->type, min, max, divisor);
+        IrRange range = range_between(s->type, min, max, divisor);
+        runs_of_rest(s, &range);
+        return range;
     }
     int64_t c = s->b.min;
     if (s->a.min >= 0 && s->a.max < c) return s->a;
@@ -253,6 +283,7 @@ static IrRange range_binary(const IrRanges *r, const IrOp *op, bool *exact) {
     Sides s = {.type = op->results[0].type,
                .a = range_get(r, ir_operand(op, 0)),
                .b = range_get(r, ir_operand(op, 1)),
+               .wraps = (r->func->math & IR_MATH_WRAP) != 0,
                .exact = exact};
     if (!s.a.known || !s.b.known) return range_full(s.type);
     s.constant_b = s.b.min == s.b.max;

@@ -326,8 +326,10 @@ static bool math_item(IrParser *p) {
         p->func->math |= IR_MATH_CONTRACT;
     } else if (parser_at_name(p, "approx")) {
         p->func->math |= IR_MATH_APPROX;
+    } else if (parser_at_name(p, "wrap")) {
+        p->func->math |= IR_MATH_WRAP;
     } else {
-        return parser_fail(p, "contract or approx");
+        return parser_fail(p, "contract, approx or wrap");
     }
     parser_next(p);
     return true;

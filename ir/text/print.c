@@ -344,17 +344,27 @@ static void print_options(const IrFunc *f, bool *any, StrBuf *out) {
     print_number("group", f->group, any, out);
 }
 
+static void print_math(unsigned math, StrBuf *out) {
+    static const char *const names[] = {"contract", "approx", "wrap"};
+    const char *between = "";
+    strbuf_add(out, STR("math = ["));
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!(math & 1u << i)) continue;
+        strbuf_printf(out, "%s%s", between, names[i]);
+        between = ", ";
+    }
+    strbuf_char(out, ']');
+}
+
 static void print_func_attrs(const IrFunc *f, StrBuf *out) {
     bool any = false;
     if (f->level != IR_LEVEL_TILE) {
         next_attr(&any, out);
         strbuf_printf(out, "level = %s", ir_level_text(f->level));
     }
-    if (f->math & (IR_MATH_CONTRACT | IR_MATH_APPROX)) {
+    if (f->math) {
         next_attr(&any, out);
-        bool both = (f->math & IR_MATH_CONTRACT) && (f->math & IR_MATH_APPROX);
-        strbuf_printf(out, "math = [%s%s%s]", f->math & IR_MATH_CONTRACT ? "contract" : "",
-                      both ? ", " : "", f->math & IR_MATH_APPROX ? "approx" : "");
+        print_math(f->math, out);
     }
     print_options(f, &any, out);
     if (f->bindings.count) {

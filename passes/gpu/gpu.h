@@ -74,8 +74,8 @@ bool gpu_trip(const LayoutSide *store, const LayoutSide *load, uint32_t bits,
 uint32_t gpu_view_vector(const IrFunc *f, unsigned facts, const IrRanges *ranges, const IrOp *op,
                          const Layout *l);
 
-// copy_ring.c: the elements that one thread.copy moves if it replaces a load of a view, to memory
-// of this layout (NULL: the best one); 0: a copy cannot replace the load.
+// copy_ring.c: the elements that one thread.copy moves if it replaces a load, of a view or through
+// pointers, to memory of this layout (NULL: the best one); 0: a copy cannot replace the load.
 typedef struct GpuFacts {
     const Machine *machine;
     unsigned facts;
@@ -83,6 +83,8 @@ typedef struct GpuFacts {
 } GpuFacts;
 uint32_t gpu_copy_vector(const IrFunc *f, const GpuFacts *facts, const IrOp *load,
                          const Layout *memory);
+// The value of lanes that the load leaves out; NULL: 0.
+const IrValue *gpu_load_pad(const IrOp *load);
 
 // copy_direct.c: the size of a copy for this many neighbouring bytes of a lane: the same, or less;
 // 0: there is no such copy.
@@ -113,6 +115,8 @@ typedef struct GpuKnown {
     unsigned facts;
 } GpuKnown;
 uint32_t gpu_pointer_run(const GpuKnown *known, const IrOp *op, uint32_t axis);
+// The same of pointers alone, whatever their alignment, and of any number.
+uint32_t gpu_pointer_neighbours(const GpuKnown *known, const IrValue *pointers, uint32_t axis);
 // compare.c: the size, a power of two, of the aligned groups of elements along an axis for which a
 // comparison has the same result.
 uint32_t gpu_compare_run(const IrRanges *ranges, const IrOp *op, uint32_t axis);

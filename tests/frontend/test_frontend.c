@@ -212,13 +212,14 @@ static void test_types_come_from_arguments(void **state) {
     World w = load("k.tile", described, false);
     const FrontKernel *k = &w.file->kernels[0];
     FrontSpec spec = {0};
-    Dtype types[4] = {DTYPES, DTYPE_F16, DTYPE_F64, DTYPE_I32};
+    FrontArg types[4] = {
+        {.type = DTYPES}, {.type = DTYPE_F16}, {.type = DTYPE_F64}, {.type = DTYPE_I32}};
     assert_true(frontend_specialize(w.file, w.arena, k, types, 4, &spec, w.diags));
     assert_int_equal(spec.bindings.count, 1);  // by p: x says nothing, y and n have their types
     const IrBinding *b = frontend_spec_find(&spec, intern(w.in.names, STR("T")));
     assert_non_null(b);
     assert_int_equal(b->type, DTYPE_F64);
-    types[0] = DTYPE_F32;
+    types[0].type = DTYPE_F32;
     assert_false(frontend_specialize(w.file, w.arena, k, types, 4, &spec, w.diags));
     says(&w, diags_count(w.diags) - 1, "argument 'x' is of f32, but T is f64");
     arena_destroy(w.arena);

@@ -251,7 +251,7 @@ static void mistakes_in_functions_are_told(void **state) {
         {"kernel @k(%x: f32 {size = 0}) {\n}\n", "a parameter has no attribute 'size'"},
         {"kernel @k() {level = any} {\n}\n",
          "expected a level: tile, gpu, cpu_tile, cpu_nest, cpu or thread, found 'any'"},
-        {"kernel @k() {math = [fast]} {\n}\n", "expected contract or approx, found 'fast'"},
+        {"kernel @k() {math = [fast]} {\n}\n", "expected contract, approx or wrap, found 'fast'"},
         {"kernel @k() {math = fast} {\n}\n", "expected '[' before a list, found 'fast'"},
         {"kernel @k() {math = [approx} {\n}\n", "expected ']' after a list, found '}'"},
         {"kernel @k() {warps = 0} {\n}\n", "expected a number from 1 to 1024, found 0"},

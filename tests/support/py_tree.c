@@ -1,6 +1,12 @@
 #include "tests/support/py_tree.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 typedef struct Writer {
     StrBuf *out;
@@ -634,4 +640,23 @@ const char *py_text_tree(const PyText *t) {
         py_tree_write(&out, s, NULL);
     }
     return finished(t, &out);
+}
+
+// ---- cases
+
+void py_text_check_trees(const PyCase *cases, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        PyText t = py_text(cases[i].text);
+        assert_string_equal(py_text_diags(&t), "");
+        assert_string_equal(py_text_tree(&t), cases[i].expected);
+        py_text_free(&t);
+    }
+}
+
+void py_text_check_errors(const PyCase *cases, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        PyText t = py_text(cases[i].text);
+        assert_string_equal(py_text_diags(&t), cases[i].expected);
+        py_text_free(&t);
+    }
 }

@@ -11,7 +11,7 @@
 #ifndef TILEC_TESTS_SUPPORT_PY_TREE_H
 #define TILEC_TESTS_SUPPORT_PY_TREE_H
 
-#include "frontend/triton/parse.h"
+#include "frontend/triton/syntax/parse.h"
 
 typedef struct PyText {
     Arena *arena;
@@ -26,6 +26,14 @@ PyText py_text(const char *text);
 PyText py_text_bytes(Str text);
 PyText py_text_expression(const char *text);
 void py_text_free(PyText *t);
+
+// A source and the text that it must give.
+typedef struct PyCase {
+    const char *text;
+    const char *expected;
+} PyCase;
+void py_text_check_trees(const PyCase *cases, size_t count);   // trees without diagnostics
+void py_text_check_errors(const PyCase *cases, size_t count);  // diagnostics
 // "line:column: text [code]" of every diagnostic in order of position, one a line, with its notes
 // ("  note line:column: text") and its help ("  help: text").
 const char *py_text_diags(const PyText *t);

@@ -105,40 +105,46 @@ static Val reduce(Elab *e, const ReduceAxis *r, IrReduce kind) {
     return el_reduce(e, &t, kind, NULL, NULL, r->axis, r->keeps ? &r->kept : NULL);
 }
 
-// bf16 is summed as fp32, integers below 32 bits as 32 bits.
-static IrValue *for_sums(Elab *e, const TlCall *c, IrValue *v, bool floats) {
-    if (!v) return NULL;
-    Dtype t = el_elem(v), to = t;
-    if (t == DTYPE_BF16 || (floats && (t == DTYPE_F16 || dtype_is(t, DTYPE_CLASS_FP8))))
-        to = DTYPE_F32;
-    if (t == DTYPE_BOOL || (dtype_is(t, DTYPE_CLASS_SINT) && dtype_bits(t) < 32)) to = DTYPE_I32;
-    if (dtype_is(t, DTYPE_CLASS_UINT) && dtype_bits(t) < 32) to = floats ? DTYPE_I32 : DTYPE_U32;
-    return tr_cast(e, el_ir(v), to, c->at[0]);
+// Integers below 32 bits are summed as 32 bits; int1 counts as an unsigned one.
+static IrValue *for_sums(Elab *e, const TlCall *c, IrValue *v) {
+    Dtype t = el_elem(v);
+    if (t == DTYPE_BOOL) return tr_cast(e, el_ir(v), DTYPE_U32, c->at[0]);
+    if (!dtype_is(t, DTYPE_CLASS_INT) || dtype_bits(t) >= 32) return v;
+    return tr_cast(e, el_ir(v), dtype_signed(t) ? DTYPE_I32 : DTYPE_U32, c->at[0]);
+}
+
+// The greatest of numbers below 32 bits is looked for among int32 or fp32.
+static IrValue *for_extremes(Elab *e, const TlCall *c, IrValue *v) {
+    if (!v || dtype_bits(el_elem(v)) >= 32) return v;
+    bool floats = dtype_is(el_elem(v), DTYPE_CLASS_ANYFLOAT);
+    return tr_cast(e, el_ir(v), floats ? DTYPE_F32 : DTYPE_I32, c->at[0]);
 }
 
 Val tl_sum(Elab *e, const TlCall *c) {
     IrValue *v = tr_numbers(e, c->arg[0], c->at[0]);
     Dtype to;
     if (!v || !tr_call_type(e, c, 3, DTYPES, &to)) return EL_POISON;
-    v = to == DTYPES ? for_sums(e, c, v, false) : tr_cast(e, el_ir(v), to, c->at[0]);
+    v = to == DTYPES ? for_sums(e, c, v) : tr_cast(e, el_ir(v), to, c->at[0]);
     ReduceAxis r;
     return reduced(e, c, v, 1, 2, &r) ? reduce(e, &r, IR_REDUCE_SUM) : EL_POISON;
 }
 
 Val tl_extreme(Elab *e, const TlCall *c) {
-    IrValue *v = for_sums(e, c, tr_numbers(e, c->arg[0], c->at[0]), true);
+    IrValue *given = tr_numbers(e, c->arg[0], c->at[0]), *v = for_extremes(e, c, given);
     bool places;
     ReduceAxis r;
     if (!tr_call_bool(e, c, 2, false, &places) || !reduced(e, c, v, 1, 4, &r)) return EL_POISON;
     IrReduce kind = (IrReduce)c->tl->which;
     Val best = reduce(e, &r, kind);
     if (!places) return best;
+    // With its place, the value keeps the type that was given.
+    best = el_ir(tr_cast(e, best, el_elem(given), c->span));
     Val at = reduce(e, &r, kind == IR_REDUCE_MAX ? IR_REDUCE_ARGMAX : IR_REDUCE_ARGMIN);
     return el_tuple(e, 2, (Val[]){best, at});
 }
 
 Val tl_argument(Elab *e, const TlCall *c) {
-    IrValue *v = for_sums(e, c, tr_numbers(e, c->arg[0], c->at[0]), true);
+    IrValue *v = for_extremes(e, c, tr_numbers(e, c->arg[0], c->at[0]));
     ReduceAxis r;
     return reduced(e, c, v, 1, 3, &r) ? reduce(e, &r, (IrReduce)c->tl->which) : EL_POISON;
 }
@@ -235,11 +241,10 @@ Val tl_scan(Elab *e, const TlCall *c) {
 }
 
 Val tl_cumulative(Elab *e, const TlCall *c) {
-    bool sums = c->tl->which == IR_REDUCE_SUM;
     IrValue *v = tr_numbers(e, c->arg[0], c->at[0]);
-    Dtype to = DTYPES;
-    if (!v || (sums && !tr_call_type(e, c, 3, DTYPES, &to))) return EL_POISON;
-    v = to == DTYPES ? for_sums(e, c, v, false) : tr_cast(e, el_ir(v), to, c->at[0]);
+    Dtype to;
+    if (!v || !tr_call_type(e, c, 3, DTYPES, &to)) return EL_POISON;
+    v = to == DTYPES ? for_sums(e, c, v) : tr_cast(e, el_ir(v), to, c->at[0]);
     ScanOptions options;
     if (!v || !scan_options(e, c, v->type->rank, 2, &options)) return EL_POISON;
     Tiles t = {.count = 1, .tiles = &v, .shape = el_shape_of(v->type)};
@@ -248,19 +253,20 @@ Val tl_cumulative(Elab *e, const TlCall *c) {
 
 // exp(x - max) / sum
 Val tl_softmax(Elab *e, const TlCall *c) {
+    static const TlFunction exponential = {"softmax", "x", tl_math, IR_EXP};
     IrValue *v = tr_numbers(e, c->arg[0], c->at[0]);
     TlCall own = *c;
     own.arg[1] = tr_given(c, 1) ? c->arg[1] : el_int(0);
     own.arg[2] = el_bool(true);
     ReduceAxis r;
-    if (!reduced(e, &own, v, 1, 2, &r)) return EL_POISON;
+    if (!reduced(e, &own, for_extremes(e, c, v), 1, 2, &r)) return EL_POISON;
     Span spans[2] = {c->span, c->span};
-    Val x = el_ir(v);
-    Val moved = tr_binary(e, PY_SUB, x, reduce(e, &r, IR_REDUCE_MAX), c->span, spans);
-    IrValue *up = moved.kind == VAL_IR ? ir_unary(&e->b, IR_EXP, moved.ir) : NULL;
-    if (!up) return EL_POISON;
-    r.tile = up;
-    return tr_binary(e, PY_DIV, el_ir(up), reduce(e, &r, IR_REDUCE_SUM), c->span, spans);
+    Val moved = tr_binary(e, PY_SUB, el_ir(v), reduce(e, &r, IR_REDUCE_MAX), c->span, spans);
+    Val up = tl_math(
+        e, &(TlCall){.tl = &exponential, .span = c->span, .arg = {moved}, .at = {c->at[0]}});
+    if (up.kind != VAL_IR) return EL_POISON;
+    r.tile = up.ir;
+    return tr_binary(e, PY_DIV, up, reduce(e, &r, IR_REDUCE_SUM), c->span, spans);
 }
 
 // ---- orders

@@ -118,7 +118,13 @@ Val tl_trans(Elab *e, const TlCall *c) {
 
 // Both of one type and shape; false after an error.
 static bool pair(Elab *e, const TlCall *c, IrValue **both) {
-    return tr_promote(e, c->arg[0], c->arg[1], false, c->span, (Span[]){c->at[0], c->at[1]}, both);
+    Val a = c->arg[0], b = c->arg[1];
+    // Integers that differ in their sign only take the type of the first.
+    if (a.kind == VAL_IR && b.kind == VAL_IR && !el_is_ptr(a.ir) && !el_is_ptr(b.ir) &&
+        dtype_is(el_elem(a.ir), DTYPE_CLASS_INT) && dtype_is(el_elem(b.ir), DTYPE_CLASS_INT) &&
+        dtype_bits(el_elem(a.ir)) == dtype_bits(el_elem(b.ir)))
+        b = el_ir(el_convert(e, b.ir, el_elem(a.ir)));
+    return tr_promote(e, a, b, false, c->span, (Span[]){c->at[0], c->at[1]}, both);
 }
 
 static IrValue *join(Elab *e, IrValue *const *both) {

@@ -138,8 +138,8 @@ Val tl_cdiv(Elab *e, const TlCall *c) {
         Val q = tr_fold(e, PY_FLOOR_DIV, tr_unary(e, PY_NEG, x, c->span), y, c->span);
         return q.kind == VAL_POISON ? q : tr_unary(e, PY_NEG, q, c->span);
     }
-    // (x + div - 1) // div
-    Val sum = operate(e, c, PY_SUB, operate(e, c, PY_ADD, x, y), el_int(1));
+    // (x + (div - 1)) // div
+    Val sum = operate(e, c, PY_ADD, x, operate(e, c, PY_SUB, y, el_int(1)));
     return operate(e, c, PY_FLOOR_DIV, sum, y);
 }
 
@@ -174,24 +174,24 @@ Val tl_int_type(Elab *e, const TlCall *c) {
     return el_error(e, c->at[0], DIAG_TYPE, "there is no integer of %lld bits", (long long)bits);
 }
 
-// bf16 is computed as fp32.
-static Val widened(Elab *e, Val v, Span span) {
-    if (v.kind != VAL_IR || el_is_ptr(v.ir) || el_elem(v.ir) != DTYPE_BF16) return v;
-    return el_ir(tr_cast(e, v, DTYPE_F32, span));
+static Val extreme_number(Elab *e, IrOpcode code, Val a, Val b, Span span) {
+    Val less = tr_fold(e, PY_LT, a, b, span);
+    if (less.kind == VAL_POISON) return less;
+    Val v = less.truth == (code == IR_MIN) ? a : b;
+    if (v.kind == VAL_FLOAT || (a.kind != VAL_FLOAT && b.kind != VAL_FLOAT)) return v;
+    return (Val){.kind = VAL_FLOAT, .real = v.kind == VAL_INT ? (double)v.integer : v.truth};
+}
+
+static IrValue *extreme_of(Elab *e, IrOpcode code, IrValue *a, IrValue *b) {
+    if (el_elem(a) == DTYPE_BOOL) code = code == IR_MIN ? IR_AND : IR_OR;
+    return ir_binary(&e->b, code, a, b);
 }
 
 static Val extreme(Elab *e, IrOpcode code, Val a, Val b, const TlCall *c) {
     IrValue *both[2];
-    if (el_is_const(a) && el_is_const(b)) {
-        Val less = tr_fold(e, PY_LT, a, b, c->span);
-        return less.kind == VAL_POISON ? less : less.truth == (code == IR_MIN) ? a : b;
-    }
-    a = widened(e, a, c->span);
-    b = widened(e, b, c->span);
+    if (el_is_const(a) && el_is_const(b)) return extreme_number(e, code, a, b, c->span);
     if (!tr_promote(e, a, b, false, c->span, (Span[]){c->at[0], c->at[1]}, both)) return EL_POISON;
-    if (el_elem(both[0]) == DTYPE_BOOL)
-        return el_ir(ir_binary(&e->b, code == IR_MIN ? IR_AND : IR_OR, both[0], both[1]));
-    return el_ir(ir_binary(&e->b, code, both[0], both[1]));
+    return el_ir(extreme_of(e, code, both[0], both[1]));
 }
 
 Val tl_minmax(Elab *e, const TlCall *c) {
@@ -199,8 +199,14 @@ Val tl_minmax(Elab *e, const TlCall *c) {
 }
 
 Val tl_clamp(Elab *e, const TlCall *c) {
-    Val v = extreme(e, IR_MAX, c->arg[0], c->arg[1], c);
-    return v.kind == VAL_POISON ? v : extreme(e, IR_MIN, v, c->arg[2], c);
+    IrValue *three[3];
+    if (el_is_const(c->arg[0]) && el_is_const(c->arg[1]) && el_is_const(c->arg[2])) {
+        Val v = extreme(e, IR_MAX, c->arg[0], c->arg[1], c);
+        return v.kind == VAL_POISON ? v : extreme(e, IR_MIN, v, c->arg[2], c);
+    }
+    if (!tr_promote_three(e, c->arg, c->span, c->at, three)) return EL_POISON;
+    IrValue *least = extreme_of(e, IR_MAX, three[0], three[1]);
+    return el_ir(extreme_of(e, IR_MIN, least, three[2]));
 }
 
 Val tl_where(Elab *e, const TlCall *c) {
@@ -230,19 +236,12 @@ Val tl_logical(Elab *e, const TlCall *c) {
 }
 
 Val tl_fma(Elab *e, const TlCall *c) {
-    IrValue *ab[2], *bc[2], *ac[2];
-    const Span *at = c->at;
-    if (!tr_promote(e, c->arg[0], c->arg[1], false, c->span, (Span[]){at[0], at[1]}, ab) ||
-        !tr_promote(e, el_ir(ab[1]), c->arg[2], false, c->span, (Span[]){at[1], at[2]}, bc) ||
-        !tr_promote(e, el_ir(ab[0]), el_ir(bc[1]), false, c->span, (Span[]){at[0], at[2]}, ac))
-        return EL_POISON;
-    IrValue *three[3] = {ac[0], tr_cast(e, el_ir(bc[0]), el_elem(ac[0]), at[1]), ac[1]};
-    if (!three[1] || !tr_same_shape(e, c->span, 3, three)) return EL_POISON;
-    if (!dtype_is(el_elem(three[0]), DTYPE_CLASS_FLOAT)) {
-        IrValue *product = ir_binary(&e->b, IR_MUL, three[0], three[1]);
-        return el_ir(ir_binary(&e->b, IR_ADD, product, three[2]));
-    }
-    return el_ir(ir_ternary(&e->b, IR_FMA, three[0], three[1], three[2]));
+    IrValue *three[3];
+    if (!tr_promote_three(e, c->arg, c->span, c->at, three)) return EL_POISON;
+    if (dtype_is(el_elem(three[0]), DTYPE_CLASS_FLOAT))
+        return el_ir(ir_ternary(&e->b, IR_FMA, three[0], three[1], three[2]));
+    Val product = operate(e, c, PY_MUL, el_ir(three[0]), el_ir(three[1]));
+    return operate(e, c, PY_ADD, product, el_ir(three[2]));
 }
 
 // ---- functions of one number
@@ -264,8 +263,12 @@ Val tl_math2(Elab *e, const TlCall *c) {
     IrValue *both[2];
     if (!tr_promote(e, c->arg[0], c->arg[1], false, c->span, (Span[]){c->at[0], c->at[1]}, both))
         return EL_POISON;
+    Dtype elem = el_elem(both[0]);
+    if (code == IR_MULHI && dtype_is(elem, DTYPE_CLASS_SINT))  // umulhi: of the bits, unsigned
+        for (int i = 0; i < 2; i++)
+            both[i] = el_convert(e, both[i], dtype_bits(elem) == 64 ? DTYPE_U64 : DTYPE_U32);
     if (dtype_is(el_elem(both[0]), ir_op_info(code)->classes))
-        return el_ir(ir_binary(&e->b, code, both[0], both[1]));
+        return el_ir(el_convert(e, ir_binary(&e->b, code, both[0], both[1]), elem));
     return el_error(e, c->span, DIAG_TYPE, "tl.%s does not take %s", c->tl->name,
                     tr_text(e, el_ir(both[0])));
 }

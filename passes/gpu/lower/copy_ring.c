@@ -18,18 +18,35 @@ static uint32_t row_vector(const Layout *l, const Layout *memory) {
     return 1u << low;
 }
 
+// The elements of a lane that are neighbours in memory.
+static uint32_t load_vector(const IrFunc *f, const GpuFacts *facts, const IrOp *load,
+                            const Layout *l) {
+    if (load->code == IR_VIEW_LOAD) return gpu_view_vector(f, facts->facts, facts->ranges, load, l);
+    GpuKnown known = {f, facts->ranges, facts->facts};
+    uint32_t run = gpu_pointer_run(&known, load, l->rank - 1u);
+    uint32_t most = layout_contiguity(l, l->rank - 1u);
+    return run < most ? run : most;
+}
+
+const IrValue *gpu_load_pad(const IrOp *load) {
+    return ir_operand(load, load->code == IR_VIEW_LOAD ? 1 : 2);
+}
+
 uint32_t gpu_copy_vector(const IrFunc *f, const GpuFacts *facts, const IrOp *load,
                          const Layout *memory) {
     const IrValue *x = &load->results[0];
     if (!gpu_copy_bytes(f, facts, GPU_ACCESS_BYTES)) return 0;
-    if (load->code != IR_VIEW_LOAD || !spread_is_tile(x)) return 0;
+    if (load->code != IR_VIEW_LOAD && load->code != IR_LOAD) return 0;
+    if (!spread_is_tile(x)) return 0;
+    // Without asynchronous copies of single lanes all lanes copy, so that none has a mask.
+    if (load->code == IR_LOAD && !facts->machine->async_copy) return 0;
     const Layout *l = x->type->layout;
     Dtype elem = ir_operand(load, 0)->type->elem;
     if (dtype_is(elem, DTYPE_CLASS_PACKED) || elem == DTYPE_BOOL) return 0;
-    const IrValue *pad = ir_operand(load, 1);
+    const IrValue *pad = gpu_load_pad(load);
     if (pad && !rewrite_is_zero(pad)) return 0;
     if (layout_free_bits(l, LAYOUT_LANE) || layout_free_bits(l, LAYOUT_WARP)) return 0;
-    uint32_t vector = gpu_view_vector(f, facts->facts, facts->ranges, load, l);
+    uint32_t vector = load_vector(f, facts, load, l);
     uint32_t bytes = (uint32_t)dtype_size(elem);
     for (uint32_t bit = 0; memory && 1u << bit < vector; bit++)
         if (layout_basis(memory, LAYOUT_OFFSET, bit) != 1u << bit) vector = 1u << bit;
@@ -91,13 +108,28 @@ static void copy_tile(Threads *t, const IrOp *load, IrValue *p, const Layout *me
     }
 }
 
+static void copy_pointers(Threads *t, const IrOp *load, IrValue *p, const Layout *memory,
+                          uint32_t vector) {
+    const Layout *l = load->results[0].type->layout;
+    IrValue *from = threads_operand(t, load, 0), *masks = threads_operand(t, load, 1);
+    Runs r = access_runs(t, l, l->rank - 1u, vector);
+    ThreadsPlaces places = threads_places(t, l, memory);
+    for (uint32_t i = 0; i < r.count; i++) {
+        uint32_t reg = r.registers[i * r.vector];
+        if (threads_first_holder(l, reg) != reg) continue;
+        IrValue *to = threads_places_at(t, &places, p, reg);
+        IrValue *mask = access_both(t, masks ? threads_get(t, masks, reg) : NULL, t->when);
+        begin_copy(t, to, threads_get(t, from, reg), vector, mask);
+    }
+}
+
 static void lower_copy(Threads *t, const IrOp *op) {
     IrValue *p = threads_operand(t, op, 0);
     const IrValue *x = ir_operand(op, 1);
     const Layout *memory = ir_operand(op, 0)->type->layout;
     uint32_t vector;
     if (x->def && copy_of(x->def) == op && copies(t, x->def, memory, &vector))
-        copy_tile(t, x->def, p, memory, vector);
+        (x->def->code == IR_LOAD ? copy_pointers : copy_tile)(t, x->def, p, memory, vector);
     else
         threads_trip_store(t, p, threads_value(t, x), x->type->layout, memory);
 }

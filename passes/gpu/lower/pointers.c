@@ -29,6 +29,11 @@ static uint64_t base_align(const GpuKnown *g, const IrValue *p) {
 
 static PointerRun run_of(const GpuKnown *g, const IrValue *p, uint32_t axis, int depth);
 
+// The axis of a permute's operand that is this one of its result.
+static uint32_t permuted(const IrOp *op, uint32_t axis) {
+    return (uint32_t)ir_attr(op, IR_ATTR_PERM)->u.ints.items[axis];
+}
+
 static PointerRun run_of_sum(const GpuKnown *g, const IrOp *op, uint32_t axis, int depth) {
     const IrValue *by = ir_operand(op, 1);
     uint64_t size = dtype_size(op->results[0].type->elem);
@@ -47,14 +52,34 @@ static PointerRun run_of_sum(const GpuKnown *g, const IrOp *op, uint32_t axis, i
     return (PointerRun){range.contiguous[axis], 1, least(base.align, first)};
 }
 
+// Pointers that a loop carries: each iteration moves all of them by the same number of elements.
+static PointerRun run_of_carried(const GpuKnown *g, const IrValue *p, uint32_t axis, int depth) {
+    PointerRun none = {1, 1, dtype_size(p->type->elem)};
+    const IrOp *loop = p->block ? p->block->parent : NULL;
+    if (!loop || loop->code != IR_FOR || p->index < 1) return none;
+    const IrValue *next = ir_operand(p->block->last, p->index - 1);
+    while (next->def && next->def->code == IR_GPU_CONVERT) next = ir_operand(next->def, 0);
+    if (!next->def || next->def->code != IR_PTR_ADD || ir_operand(next->def, 0) != p) return none;
+    const IrValue *by = ir_operand(next->def, 1);
+    IrRange range = ir_range_of(g->ranges, by);
+    bool flat = !by->type->rank || range.constant[axis] >= by->type->shape[axis];
+    if (!range.known || !flat) return none;
+    PointerRun run = run_of(g, ir_operand(loop, 3 + p->index - 1), axis, depth + 1);
+    run.align = least(run.align, least(low_bit(range.divisor), WHOLE) * none.align);
+    return run;
+}
+
 static PointerRun run_of(const GpuKnown *g, const IrValue *p, uint32_t axis, int depth) {
     PointerRun flat = {1, WHOLE, base_align(g, p)}, none = {1, 1, dtype_size(p->type->elem)};
     const IrOp *def = p->def;
+    if (depth > DEPTH) return none;
+    if (!def && p->block) return run_of_carried(g, p, axis, depth);
     if (!p->type->rank && (!def || def->code != IR_PTR_ADD)) return flat;
-    if (!def || depth > DEPTH) return none;
+    if (!def) return none;
     switch (def->code) {
     case IR_PTR_ADD: return run_of_sum(g, def, axis, depth);
     case IR_GPU_CONVERT: return run_of(g, ir_operand(def, 0), axis, depth + 1);
+    case IR_PERMUTE: return run_of(g, ir_operand(def, 0), permuted(def, axis), depth + 1);
     case IR_BROADCAST: {
         const IrValue *x = ir_operand(def, 0);
         bool same = x->type->rank && x->type->shape[axis] == p->type->shape[axis];
@@ -88,6 +113,7 @@ static uint32_t mask_run(const GpuKnown *g, const IrValue *m, uint32_t axis, int
     default: break;
     }
     case IR_RULE_GPU_CONVERT: return mask_run(g, x, axis, depth + 1);
+    case IR_RULE_PERMUTE: return mask_run(g, x, permuted(def, axis), depth + 1);
     }
     if (def->code == IR_NOT) return mask_run(g, x, axis, depth + 1);
     if (def->code != IR_AND && def->code != IR_OR && def->code != IR_XOR) return 1;
@@ -109,6 +135,10 @@ uint32_t gpu_pointer_run(const GpuKnown *g, const IrOp *op, uint32_t axis) {
     if (mask) most = least(most, mask_run(g, mask, axis, 0));
     while (most & (most - 1)) most &= most - 1;
     return most ? (uint32_t)most : 1;
+}
+
+uint32_t gpu_pointer_neighbours(const GpuKnown *g, const IrValue *p, uint32_t axis) {
+    return run_of(g, p, axis, 0).contiguous;
 }
 
 static uint32_t vector_of(const Threads *t, const IrOp *op, const Layout *l, uint32_t *axis) {
@@ -170,6 +200,7 @@ static IrValue *some(Threads *t, IrValue *x, uint32_t count, const uint32_t *reg
 }
 
 void access_load_pointers(Threads *t, const IrOp *op) {
+    if (threads_load_is_copy(t, op)) return;
     const Layout *l = op->results[0].type->layout;
     IrValue *operands[3];
     for (uint32_t i = 0; i < 3; i++) operands[i] = threads_operand(t, op, i);

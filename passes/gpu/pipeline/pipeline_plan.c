@@ -259,10 +259,11 @@ static Reason ring_reason(PipelinePlanner *p, PipelineFeed *feed) {
     Layout wanted = *type->layout, other;
     bool first = true;
     if (!gpu_copy_bytes(p->func, p->facts, GPU_ACCESS_BYTES)) return REASON_PIPELINE_NO_COPY;
-    if (load->code != IR_VIEW_LOAD) return REASON_PIPELINE_POINTERS;
-    const IrValue *pad = ir_operand(load, 1);
+    if (load->code == IR_LOAD && !machine->async_copy) return REASON_PIPELINE_POINTERS;
+    const IrValue *pad = gpu_load_pad(load);
     if (pad && !rewrite_is_zero(pad)) return REASON_PIPELINE_PAD;
     uint32_t vector = gpu_copy_vector(p->func, p->facts, load, NULL);
+    if (!vector && load->code == IR_LOAD) return REASON_PIPELINE_POINTERS;
     if (!vector && machine->async_copy) return REASON_PIPELINE_NARROW;
     for (const IrUse *use = load->results[0].uses; use; use = use->next) {
         if (!pipeline_use(use, &other)) {

@@ -30,7 +30,7 @@ def add(x: torch.Tensor, y: torch.Tensor):
 # OUT:
 # RUN: tilec emit %s --as tile-ir --set x_ptr='*fp16' --set y_ptr='*fp16' --set output_ptr='*fp16' --set BLOCK_SIZE=64
 # OUT:
-#| kernel @add_kernel(%x_ptr: *f16, %y_ptr: *f16, %output_ptr: *f16, %n_elements: i32) {math = [contract, approx], bind = [x_ptr = f16, y_ptr = f16, output_ptr = f16, n_elements = i32, BLOCK_SIZE = 64]} {
+#| kernel @add_kernel(%x_ptr: *f16, %y_ptr: *f16, %output_ptr: *f16, %n_elements: i32) {math = [contract, approx, wrap], bind = [x_ptr = f16, y_ptr = f16, output_ptr = f16, n_elements = i32, BLOCK_SIZE = 64]} {
 #|   body {
 #|     %0 = program {dim = 0} : i64
 #|     %1 = cast %0 : i32

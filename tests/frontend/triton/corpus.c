@@ -35,9 +35,11 @@ static void check_file(const char *path, Counts *counts) {
     }
     for (size_t i = 0; i < u->file->kernel_count; i++) {
         const FrontKernel *k = &u->file->kernels[i];
-        FrontSpec spec = {0};
         Diags *diags = diags_create(u->arena, u->sources);
-        bool good = frontend_check_open(u->file, k, &spec, diags);
+        FrontFile alone = *u->file;
+        alone.kernels = k;
+        alone.kernel_count = 1;
+        bool good = frontend_check(&alone, diags);
         counts->kernels++;
         counts->good += good;
         if (good)

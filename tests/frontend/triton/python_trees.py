@@ -5,9 +5,10 @@ tests/support/py_tree.c: one line "FILE path", then one line for each statement 
     python_trees.py [--bytes N] [FOLDER…]
 
 Without a folder, the standard library is read. --bytes limits the size of all files together; the
-files are then taken evenly from all. A file that CPython refuses is listed as "REFUSED path".
-Places are written if this CPython knows them exactly, in f-strings, too: from 3.12 on. The first
-line is "spans" or "no spans".
+files are then taken evenly from all. Files are left out that CPython refuses, that are not in
+UTF-8, or in which a name changes when it is normalised. Places are written if this CPython knows
+them exactly, in f-strings, too: from 3.12 on. The first line is "spans" or "no spans". Exits with
+77 if this CPython is too old to have an `ast` of today's form.
 """
 
 import ast
@@ -30,6 +31,10 @@ COMPARE = {
 SPANS = sys.version_info >= (3, 12)
 
 
+class Unlike(Exception):
+    """The file has something that is known to be read in another form."""
+
+
 def named(text):
     """The names of characters in \\N{…} need a table: they are hidden from both parsers."""
     return re.sub(rb"\\N\{([^}]*)\}", rb"\\n_\1_", text)
@@ -37,10 +42,17 @@ def named(text):
 
 class Writer:
     def __init__(self, text):
+        self.source = text
+        self.ascii = text.isascii()
         self.starts = [0]
         for end in re.finditer(rb"\r\n|\r|\n", text):
             self.starts.append(end.end())
         self.bom = 3 if text.startswith(b"\xef\xbb\xbf") else 0
+
+    def word(self, name):
+        if not self.ascii and name.encode() not in self.source:
+            raise Unlike()
+        return name
 
     def offset(self, line, column):
         return self.starts[line - 1] + column + (self.bom if line == 1 else 0)
@@ -64,8 +76,6 @@ class Writer:
         return f'{prefix}"{shown}"'
 
     def real(self, value):
-        if not SPANS:
-            return repr(value)
         return "0x%016x" % struct.unpack("<Q", struct.pack("<d", value))[0]
 
     def constant(self, n):
@@ -124,7 +134,7 @@ class Writer:
     # ---- functions
 
     def param(self, kind, a, default):
-        out = kind + a.arg
+        out = kind + self.word(a.arg)
         if SPANS:
             begin = self.offset(a.lineno, a.col_offset)
             out += f"@{begin}"
@@ -149,7 +159,8 @@ class Writer:
         return "(" + " ".join(out) + ")"
 
     def function(self, head, n):
-        parts = [n.name, *self.group("types", getattr(n, "type_params", [])), self.params(n.args)]
+        parts = [self.word(n.name), *self.group("types", getattr(n, "type_params", []))]
+        parts.append(self.params(n.args))
         if n.returns:
             parts += ["->", self.node(n.returns)]
         parts += [*self.group("decorators", n.decorator_list), self.block(n.body)]
@@ -196,7 +207,7 @@ class Writer:
     def write_Constant(self, n): return self.constant(n) + self.span(n)
     def write_JoinedStr(self, n): return self.form("f", n, *self.fparts(n))
     def write_FormattedValue(self, n): return self.format(n)
-    def write_Name(self, n): return n.id + self.span(n)
+    def write_Name(self, n): return self.word(n.id) + self.span(n)
     def write_UnaryOp(self, n): return self.form(UNARY[type(n.op)], n, self.node(n.operand))
 
     def write_BinOp(self, n):
@@ -223,7 +234,7 @@ class Writer:
         return self.form("=", n, n.arg, self.node(n.value))
 
     def write_Starred(self, n): return self.form("star", n, self.node(n.value))
-    def write_Attribute(self, n): return self.form(".", n, self.node(n.value), n.attr)
+    def write_Attribute(self, n): return self.form(".", n, self.node(n.value), self.word(n.attr))
     def write_Subscript(self, n): return self.form("at", n, self.node(n.value), self.node(n.slice))
 
     def write_Slice(self, n):
@@ -375,15 +386,15 @@ class Writer:
 def dump(path):
     with open(path, "rb") as file:
         text = named(file.read())
-    try:
-        tree = ast.parse(text, path)
-    except (SyntaxError, ValueError, UnicodeError, MemoryError, RecursionError):
-        print("REFUSED", path)
-        return
     writer = Writer(text)
+    try:
+        tree = ast.parse(text.decode("utf-8-sig"), path)
+        lines = [writer.node(statement) for statement in tree.body]
+    except (SyntaxError, ValueError, MemoryError, RecursionError, Unlike):
+        return
     print("FILE", path)
-    for statement in tree.body:
-        print(writer.node(statement))
+    for line in lines:
+        print(line)
 
 
 def files_of(folders, limit):
@@ -392,14 +403,13 @@ def files_of(folders, limit):
         for root, _, names in os.walk(folder):
             found += [os.path.join(root, name) for name in names if name.endswith(".py")]
     found = [path for path in sorted(found) if os.path.isfile(path)]
-    if not limit:
-        return found
     total = sum(map(os.path.getsize, found))
-    step = max(1, total // limit)
-    return found[::step]
+    return found[::total // limit + 1] if limit else found
 
 
 def main():
+    if sys.version_info < (3, 8):
+        sys.exit(77)
     args, limit = sys.argv[1:], 0
     if args[:1] == ["--bytes"]:
         limit, args = int(args[1]), args[2:]

@@ -1,0 +1,30 @@
+f'{}'
+f'{ }'
+f'{!r}'
+f'{:a}'
+f'{=}'
+f'}'
+f'a}b'
+f'{a b}'
+f'{a'
+f'{a
+f'{a!}'
+f'{a!x}'
+f'{a!rr}'
+f'{a!r b}'
+f'{a:{b'
+f'{a:b'
+f'{a:{}}'
+f'{a:\x1}'
+f'{a)}'
+f'{(a}'
+f'{lambda x: a}'
+f'{a:{b c}}'
+f'''{a
+b c
+f"{a["b]}"
+f'{a}' b c
+f'{a:}}'
+f'{a = b}'
+f'{a==}'
+rf'\{a b}'
