@@ -43,9 +43,12 @@ static bool grid_is_text(const Run *r) {
 }
 
 static int bind_grid(Run *r) {
-    if (!cli_has(r->cli, "grid") || !grid_is_text(r)) return EXIT_FINE;
+    if (!cli_has(r->cli, "grid")) return EXIT_FINE;
     Str text = cli_value(r->cli, "grid");
-    if (!r->kernel->in->frontend->texts)
+    bool texts = r->kernel->in->frontend->texts;
+    if (!texts && !grid_is_text(r)) return EXIT_FINE;
+    r->own_grid = false;
+    if (!texts)
         return cli_usage_error(r->cli,
                                "--grid takes up to three numbers up to %d: X,Y,Z; found '%.*s'",
                                INT32_MAX, STR_ARG(text));

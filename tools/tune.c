@@ -16,6 +16,7 @@ static const CliOption options[] = {
     SETTINGS_OPTIONS,
     FRONT_LIMIT_OPTION,
     {"in", "NAME=F.npy", "an array from a NumPy file", true},
+    {"grid", "X[,Y[,Z]]", "the grid of a .py kernel: numbers, or expressions", false},
     {"seed", "S", "fills arrays without --in (default 1)", false},
     {"shapes", "FILE", "tunes for each line of settings in it, such as: M=64 N=64", false},
     {"seconds", "S", "measures for at most about S seconds (default 10)", false},

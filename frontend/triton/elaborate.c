@@ -120,6 +120,10 @@ void tr_begin(TritonElab *t, TritonFile *file, IrModule *module, Diags *diags, A
         .elab = {.language = &language, .module = module, .diags = diags, .scratch = scratch},
         .file = file,
         .spec = &nothing};
+    // What is evaluated at compile time needs no op. Where a mistake makes one, it goes here.
+    t->elab.func = ir_func_create(module, "host", false);
+    module->funcs.count--;
+    t->elab.b = ir_builder_at_end(ir_block_create(t->elab.func));
 }
 
 void tr_begin_host(TritonElab *t, TritonFile *file, Arena *thrown, Diags *diags, Arena *scratch) {

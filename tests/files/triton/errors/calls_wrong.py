@@ -49,7 +49,7 @@ def kernel(x_ptr, n, BLOCK: tl.constexpr):
     o = m + 1
     #! error: isinstance takes two arguments [arguments] @9
     p = isinstance(n)
-    #! error: int32 cannot be called [not-callable] @9
+    #! error: 2 cannot be called [not-callable] @9
     q = helper(1)(2)
     #! error: fp32 cannot be called [not-callable] @9
     r = tl.load(x_ptr)(0)

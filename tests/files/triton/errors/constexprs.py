@@ -6,7 +6,6 @@ import triton.language as tl
 @triton.jit
 def kernel(x_ptr, n, BLOCK: tl.constexpr, KIND: tl.constexpr):
     BLOCK = 32
-    #! error: 'a' is not known at compile time, found int32 [not-constant] @23
     a: tl.constexpr = n + 1
     b: tl.constexpr = 4
     b = 5

@@ -28,7 +28,7 @@ def kernel(x_ptr):
     #! warning: Triton refuses 'PLAIN': it must be a tl.constexpr [not-constant] @22
     a = tl.arange(0, PLAIN)
     b = tl.arange(0, GOOD) + tl.arange(0, ALSO)
-    #! error: the value of 'NAMES' is not known at compile time [not-constant] @9
+
     c = NAMES["a"]
     #! warning: Triton refuses 'TABLE': it must be a tl.constexpr [not-constant] @9
     d = TABLE[0]

@@ -5,7 +5,6 @@ import triton.language as tl
 
 @triton.jit
 def kernel(x_ptr, n):
-    #! error: a kernel cannot use a dict [unsupported] @9
     a = {"x": 1}
     #! error: a kernel cannot use a set [unsupported] @9
     b = {1, 2}
@@ -46,9 +45,8 @@ def kernel(x_ptr, n):
     else:
         #! error: 'else' of a loop is not supported in a kernel [unsupported] @9
         pass
-    #! error: a comprehension needs a sequence known at compile time [not-constant] @9
+    #! error: a comprehension needs a sequence known at compile time, found a range [not-constant] @21
     e = [y for y in range(n)]
-    #! error: this comprehension is not supported: one name, one 'for' [unsupported] @9
     f = [y + z for y in (1, 2) for z in (3, 4)]
     h = print(n)
     #! error: a kernel cannot use Python's function 'open' [unsupported] @9
