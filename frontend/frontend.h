@@ -127,9 +127,10 @@ typedef struct FrontTune {
 // ---- A front end
 
 struct Frontend {
-    const char *language;  // "Tile"
-    const char *suffix;    // ".tile"
-    bool texts;            // consts and the grid (FRONT_GRID) take expressions of the language
+    const char *language;   // "Tile"
+    const char *suffix;     // ".tile"
+    const char *is_kernel;  // what a kernel is, for files that have none
+    bool texts;             // consts and the grid (FRONT_GRID) take expressions of the language
     // Never returns NULL; errors are in the diagnostics.
     FrontFile *(*load)(const FrontInput *in, const SourceFile *file, Diags *diags);
     bool (*check)(FrontFile *file, Diags *diags);

@@ -89,8 +89,13 @@ const FrontKernel *unit_kernel(Unit *unit, Str name) {
         return NULL;
     }
     if (n == 1) return &unit->file->kernels[0];
-    diag_error(unit->diags, (Span){0}, DIAG_KERNEL,
-               n ? "there are %zu kernels, and none is named" : "there is no kernel (%zu)", n);
-    list_kernels(unit);
+    if (n) {
+        diag_error(unit->diags, (Span){0}, DIAG_KERNEL, "there are %zu kernels, and none is named",
+                   n);
+        list_kernels(unit);
+        return NULL;
+    }
+    diag_error(unit->diags, (Span){0}, DIAG_KERNEL, "there is no kernel");
+    diag_help(unit->diags, "%s", unit->file->frontend->is_kernel);
     return NULL;
 }

@@ -190,6 +190,7 @@ static size_t tune_space(FrontFile *file, const FrontKernel *kernel, Str target,
 const Frontend tile_frontend = {
     .language = "Tile",
     .suffix = ".tile",
+    .is_kernel = "a kernel begins with the word kernel: kernel add(f32 x[N]) grid(1) { … }",
     .load = load,
     .check = check,
     .check_open = check_open,

@@ -156,6 +156,9 @@ static size_t doc(const FrontFile *file, const FrontKernel *kernel, Arena *arena
 const Frontend triton_frontend = {
     .language = "Triton",
     .suffix = ".py",
+    .is_kernel =
+        "a function with @triton.jit is a kernel unless it returns a value, or another "
+        "function of the file mentions it",
     .texts = true,
     .load = load,
     .check = check,

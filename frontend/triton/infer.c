@@ -258,21 +258,22 @@ static bool returns_value(const Py *block, int depth) {
 }
 
 static void find_called(const TritonModule *module, Arena *arena, const Py *x, Map *called,
-                        int depth) {
+                        Symbol own, int depth) {
     if (!x || depth > PY_MAX_DEPTH || x->kind == PY_INT || x->kind == PY_FLOAT ||
         x->kind == PY_STRING || x->kind == PY_LAMBDA || x->kind == PY_DEF || x->kind == PY_IMPORT ||
         x->kind == PY_FROM)
         return;
     // A function that is handed on (tl.reduce) is called, too.
-    if (x->kind == PY_NAME && map_find(&module->by_name, map_key(x->name)))
+    if (x->kind == PY_NAME && x->name != own && map_find(&module->by_name, map_key(x->name)))
         map_put(arena, called, map_key(x->name), 1);
     const Py *parts[4] = {x->a, x->b, x->c, x->d};
-    for (int i = 0; i < 4; i++) find_called(module, arena, parts[i], called, depth + 1);
-    for (const Py *i = x->list; i; i = i->next) find_called(module, arena, i, called, depth + 1);
+    for (int i = 0; i < 4; i++) find_called(module, arena, parts[i], called, own, depth + 1);
+    for (const Py *i = x->list; i; i = i->next)
+        find_called(module, arena, i, called, own, depth + 1);
 }
 
 void tr_find_called(const TritonModule *module, const PyFunc *func, Arena *arena, Map *called) {
-    find_called(module, arena, func->body, called, 0);
+    find_called(module, arena, func->body, called, func->name, 0);
 }
 
 bool tr_returns_value(const PyFunc *func) { return returns_value(func->body, 0); }

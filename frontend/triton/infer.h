@@ -19,7 +19,7 @@ bool tr_is_pointer_param(const PyParam *p, Dtype *type);
 // The type that an annotation gives a scalar ("i64", tl.int64), or DTYPES.
 Dtype tr_scalar_annotation(const PyParam *p);
 bool tr_returns_value(const PyFunc *func);
-// Adds the names at the top of the file that the function mentions.
+// Adds the names at the top of the file that the function mentions, without its own.
 void tr_find_called(const TritonModule *module, const PyFunc *func, Arena *arena, Map *called);
 
 #endif

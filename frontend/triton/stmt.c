@@ -208,6 +208,18 @@ static void forget_one_sided(Region *arm, const Region *other, bool other_stoppe
     }
 }
 
+// Python's own functions run while the kernel is compiled: there is no code that could decide.
+static void unknown_in_host(Elab *e, Val v, Span span) {
+    JitFrame *frame = triton_of(e)->frame;
+    if (v.kind != VAL_POISON)
+        el_error(e, span, DIAG_NOT_CONSTANT,
+                 "a condition in a Python function must be known at compile time, found %s",
+                 tr_text(e, v));
+    tr_set_slot(e, &frame->result, EL_POISON);
+    frame->returned = true;
+    clear_flags(e);
+}
+
 // Tuples meet item by item only when they are the same.
 static bool branch(Elab *e, const Py *s, const Py *rest, bool tail) {
     Slot *active = active_slot(e);
@@ -219,6 +231,10 @@ static bool branch(Elab *e, const Py *s, const Py *rest, bool tail) {
             tr_block(e, s->b);
         else if (s->c)
             tr_block(e, s->c);
+        return false;
+    }
+    if (triton_of(e)->frame->host) {
+        unknown_in_host(e, v, s->a->span);
         return false;
     }
     if (v.kind != VAL_POISON) cond = tr_condition(e, v, s->a->span);

@@ -24,3 +24,11 @@ def self(n):
 def kernel(x_ptr):
     tl.store(x_ptr, one(3))
     tl.store(x_ptr, self(3))
+
+
+@triton.jit
+def again(x_ptr, n):
+    if n > 0:
+        #! error: 'again' calls itself [recursion] @9
+        again(x_ptr, n - 1)
+    tl.store(x_ptr, n)

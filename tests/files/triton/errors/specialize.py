@@ -75,3 +75,10 @@ def kernel(x_ptr, n, BLOCK: tl.constexpr):
 #|     def kernel(x_ptr, n, BLOCK: tl.constexpr):
 #|         ^~~~~~
 # EXIT: 1
+# RUN: tilec emit %s --as tile-ir --set BLOCK=16
+# OUT:
+#| specialize.py:7:12: error: the type of the pointer 'x_ptr' is not known [specialize]
+#|     def kernel(x_ptr, n, BLOCK: tl.constexpr):
+#|                ^~~~~
+#| help: give it, as in --set x_ptr=*fp32
+# EXIT: 1
