@@ -19,7 +19,7 @@ set(release_tests
     compile/test_pack cost/ docs/ examples files/explain gen/ install/ interp/test_eval
     ir/test_analysis_random ir/layout/ matrix/ mutate/ passes/test_cpu_dot passes/test_cpu_square
     passes/test_expand_math passes/test_gpu_ passes/test_legalize passes/test_random
-    runtime/test_fork sim/test_ring triton/)
+    runtime/test_fork sim/test_ring triton/test_launch)
 list(JOIN release_tests "|" release_tests)
 if(TILEC_SANITIZE MATCHES "address" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
     set(commit_build sanitized)
