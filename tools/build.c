@@ -16,6 +16,7 @@ static const CliOption options[] = {
     {"target", "T,T,…", "sm_80, sm_90a, gfx942, gfx1100, x86-64-v3, native, …", true},
     {"specialize", "LINE", "'KERNEL NAME=VALUE,… …' or 'FUNCTION=KERNEL NAME=VALUE,… …'", true},
     {"set", "NAME=VALUE,…", "a type, const or option (warps, …) of all kernels that have it", true},
+    {"grid", "[KERNEL=]EXPR", "the grid of a kernel of a .py file, or of all of them", true},
     {"kernels", "LIST", "these kernels only", false},
     {"name", "NAME", "of the library: NAME_load, NAME_archive (default: from -o)", false},
     {"prefix", "TEXT", "the prefix of all functions' names", false},

@@ -107,7 +107,7 @@ static const FrontParam *find_param(const FrontKernel *kernel, Str name) {
 
 static bool is_setting_of(const FrontKernel *kernel, Str name) {
     const FrontParam *p = find_param(kernel, name);
-    if (p) return p->kind == FRONT_TYPE || p->kind == FRONT_CONST;
+    if (p) return p->kind == FRONT_TYPE || p->kind == FRONT_CONST || front_own_type(p);
     return ir_option_find(name) != NULL;
 }
 
@@ -117,9 +117,26 @@ static int bad_value(const BuildPlanner *p, const FrontKernel *kernel, Str name,
                            STR_ARG(name), expected, STR_ARG(value));
 }
 
-static int parse_value(const BuildPlanner *p, const FrontKernel *kernel, Str name, Str text,
-                       BuildBinding *b) {
+// A value of a kernel whose language has texts.
+static int parse_text(const BuildPlanner *p, const Unit *unit, const FrontKernel *kernel,
+                      const FrontParam *param, Str text, BuildBinding *b) {
+    IrBinding binding;
+    if (!front_binding(unit, kernel, param, text, &binding))
+        return bad_value(p, kernel, str(param->name), text,
+                         param->kind == FRONT_POINTER ? "the type of a pointer, such as *fp32:16"
+                                                      : "a type, such as i32, i32:16 or fp32");
+    *b = (BuildBinding){.name = str(param->name),
+                        .is_type = binding.is_type,
+                        .type = binding.type,
+                        .value = binding.value};
+    if (binding.text) b->text = str(binding.text);
+    return EXIT_FINE;
+}
+
+static int parse_value(const BuildPlanner *p, const Unit *unit, const FrontKernel *kernel, Str name,
+                       Str text, BuildBinding *b) {
     const FrontParam *param = find_param(kernel, name);
+    if (param && kernel->in->frontend->texts) return parse_text(p, unit, kernel, param, text, b);
     *b = (BuildBinding){.name = name, .is_type = param && param->kind == FRONT_TYPE};
     if (b->is_type) {
         if (dtype_from_name(text, &b->type)) return EXIT_FINE;
@@ -137,13 +154,13 @@ static int parse_value(const BuildPlanner *p, const FrontKernel *kernel, Str nam
                      arena_printf(p->cli->arena, "%d to %d", option->least, option->most));
 }
 
-static int add_axis(const BuildPlanner *p, const FrontKernel *kernel, const Setting *s,
-                    Axes *axes) {
+static int add_axis(const BuildPlanner *p, const Unit *unit, const FrontKernel *kernel,
+                    const Setting *s, Axes *axes) {
     BuildAxis axis = {.name = s->name};
     Str list = s->values;
     for (Str word; str_item(&list, &word);) {
         BuildBinding b;
-        int status = parse_value(p, kernel, s->name, word, &b);
+        int status = parse_value(p, unit, kernel, s->name, word, &b);
         if (status) return status;
         axis.is_type = b.is_type;
         vec_push(p->cli->arena, &axis.values, b);
@@ -173,19 +190,19 @@ static int unknown_setting(const BuildPlanner *p, const FrontKernel *kernel, Str
 }
 
 // The settings of the line, and those of --set for names that the line leaves open.
-static int gather_axes(BuildPlanner *p, const FrontKernel *kernel, const BuildLine *line,
-                       Axes *axes) {
+static int gather_axes(BuildPlanner *p, const Unit *unit, const FrontKernel *kernel,
+                       const BuildLine *line, Axes *axes) {
     int status = EXIT_FINE;
     for (size_t i = 0; line && !status && i < line->settings.count; i++) {
         const Setting *s = &line->settings.data[i];
-        status = is_setting_of(kernel, s->name) ? add_axis(p, kernel, s, axes)
+        status = is_setting_of(kernel, s->name) ? add_axis(p, unit, kernel, s, axes)
                                                 : unknown_setting(p, kernel, s->name);
     }
     for (size_t i = 0; !status && i < p->everywhere.count; i++) {
         Setting *s = &p->everywhere.data[i];
         if (!is_setting_of(kernel, s->name)) continue;
         s->used = true;
-        if (!has_axis(axes, s->name)) status = add_axis(p, kernel, s, axes);
+        if (!has_axis(axes, s->name)) status = add_axis(p, unit, kernel, s, axes);
     }
     return status;
 }
@@ -216,6 +233,11 @@ static int require_all(const BuildPlanner *p, const Unit *unit, const FrontKerne
                                          "--set %s=f16 is for all kernels that have it",
                                          name, d->name, name, name, d->name),
                             "kernel '%s' leaves type '%s' open", name, d->name);
+        if (d->kind == FRONT_POINTER && front_own_type(d) && d->dtype == DTYPES)
+            return cli_fail(
+                p->cli, EXIT_USAGE, DIAG_USAGE,
+                arena_printf(p->cli->arena, "--specialize '%s %s=*fp32'", name, d->name),
+                "kernel '%s': the type of the pointer '%s' is not known", name, d->name);
         if (d->kind == FRONT_CONST && !d->has_default && !has_tune_value(p, unit, kernel, d))
             return cli_fail(
                 p->cli, EXIT_USAGE, DIAG_USAGE,
@@ -267,11 +289,41 @@ static Str symbol_of(const BuildPlanner *p, const FrontKernel *kernel, const Bui
 
 enum { ALTERNATIVES_MAX = 64, FUNCTIONS_MAX = 65536 };
 
+// The grid of a kernel that has none of its own: --grid 'KERNEL=EXPR', or --grid 'EXPR' for all.
+static int add_grid(const BuildPlanner *p, const FrontKernel *kernel, Axes *axes) {
+    Str found = STR("");
+    for (size_t i = 0; i < p->cli->args.count; i++) {
+        const CliArg *a = &p->cli->args.data[i];
+        if (strcmp(a->option->name, "grid") != 0) continue;
+        Str text, name = str_cut(a->value, '=', &text);
+        bool named = name.size < a->value.size && str_is_identifier(str_trim(name)) &&
+                     !str_starts(text, STR("="));
+        if (named && !str_equal(str_trim(name), str(kernel->name))) continue;
+        if (named || !found.size) found = named ? text : a->value;
+    }
+    if (!found.size)
+        return cli_fail(p->cli, EXIT_USAGE, DIAG_USAGE,
+                        arena_printf(p->cli->arena, "--grid '%s=cdiv(n, BLOCK)'", kernel->name),
+                        "kernel '%s' has no grid of its own", kernel->name);
+    BuildAxis axis = {.name = STR(FRONT_GRID)};
+    BuildBinding b = {.name = STR(FRONT_GRID), .text = found};
+    vec_push(p->cli->arena, &axis.values, b);
+    vec_push(p->cli->arena, axes, axis);
+    return EXIT_FINE;
+}
+
+static bool many_types(const Axes *axes) {
+    for (size_t i = 0; i < axes->count; i++)
+        if (axes->data[i].is_type && axes->data[i].values.count > 1) return true;
+    return false;
+}
+
 static int add_functions(BuildPlanner *p, uint32_t source, const FrontKernel *kernel,
                          const BuildLine *line) {
     Axes axes = {0};
     Arena *arena = p->cli->arena;
-    int status = gather_axes(p, kernel, line, &axes);
+    int status = gather_axes(p, p->plan->units[source], kernel, line, &axes);
+    if (!status && kernel->in->frontend->texts) status = add_grid(p, kernel, &axes);
     if (!status) status = require_all(p, p->plan->units[source], kernel, &axes);
     if (status) return status;
     size_t functions = combinations(&axes, true, FUNCTIONS_MAX);
@@ -296,7 +348,9 @@ static int add_functions(BuildPlanner *p, uint32_t source, const FrontKernel *ke
             combine(&axes, false, i, &const_count, all + type_count);
             list[i] = (BuildAlternative){(uint32_t)(type_count + const_count), all};
         }
-        BuildFunction made = {.symbol = symbol_of(p, kernel, line, types, type_count),
+        // Types of Python's parameters are in the name only if there are several.
+        bool plain = kernel->in->frontend->texts && !many_types(&axes);
+        BuildFunction made = {.symbol = symbol_of(p, kernel, line, types, plain ? 0 : type_count),
                               .source = source,
                               .kernel = str(kernel->name),
                               .math = p->math,

@@ -239,6 +239,37 @@ void front_passes_report(FrontPasses *passes) {
     if (passes->generated && passes->options.timings) codegen_text(passes);
 }
 
+bool front_binding(const Unit *unit, const FrontKernel *kernel, const FrontParam *param, Str text,
+                   IrBinding *b) {
+    *b = (IrBinding){.name = param->name};
+    if (param->kind == FRONT_CONST) {
+        if (!str_to_i64(text, &b->value)) {
+            b->value = 0;
+            b->text = intern(unit->names, text);
+        }
+        return true;
+    }
+    if (str_equal(text, STR("None"))) {
+        b->text = intern(unit->names, text);
+        return true;
+    }
+    bool pointer = str_starts(text, STR("*")), scalar = param->kind == FRONT_SCALAR;
+    if (pointer) text = (Str){text.text + 1, text.size - 1};
+    Str fact, type = str_cut(text, ':', &fact);
+    if (pointer == scalar || !frontend_type_name(kernel->in->frontend, type, &b->type))
+        return false;
+    if (type.size < text.size) {
+        if (str_equal(fact, STR("16")))
+            b->value = 16;
+        else if (scalar && str_equal(fact, STR("1")))
+            b->value = 1;
+        else
+            return false;
+    }
+    b->is_type = true;
+    return true;
+}
+
 int front_math(Cli *cli, Str list, unsigned *math) {
     for (Str word; str_item(&list, &word);) {
         if (str_equal(word, STR("contract")))

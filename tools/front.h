@@ -60,6 +60,10 @@ int front_passes(Cli *cli, Diags *diags, FrontPasses *passes);
 // Lowers and generates without a cache; the times are kept with those of the passes.
 bool front_code(FrontPasses *passes, Unit *unit, const Compiled *compiled,
                 const CodeOptions *options, Code *code);
+// The binding that the text gives a parameter in a language with texts: the value of a const, a
+// type (i32, *fp16, with `:16` or `:1` a fact about it), or None. False: the text is another value.
+bool front_binding(const Unit *unit, const FrontKernel *kernel, const FrontParam *param, Str text,
+                   IrBinding *binding);
 // Adds the freedoms in a list of --math.
 int front_math(Cli *cli, Str list, unsigned *math);
 // The tool that makes machine code from PTX: the one that TILEC_PTX_COMPILER names, else any tool

@@ -82,31 +82,11 @@ static int set_type(Settings *s, Symbol name, Str text) {
                     "--set %s takes an element type, found '%.*s'", name, STR_ARG(text));
 }
 
-// For a language whose consts take expressions: a value other than a number stays text. The type of
-// a scalar is that of its value, unless it is given: --set n=i64. --set p=*fp32 gives a pointer's.
+// For a language whose consts take expressions. A scalar's value is one of the launch; the others
+// are bindings.
 static int set_text(Settings *s, const FrontParam *param, Symbol name, Str text) {
-    IrBinding b = {.name = name};
-    uint64_t magnitude;
-    bool negative, number = parse_integer(text, &b.value, &magnitude, &negative);
-    Str elem = str_starts(text, STR("*")) ? (Str){text.text + 1, text.size - 1} : text;
-    Str fact, type = str_cut(elem, ':', &fact);
-    bool is_type = frontend_type_name(s->kernel->in->frontend, type, &b.type) &&
-                   (type.size == elem.size || str_equal(fact, STR("16")) ||
-                    (str_equal(fact, STR("1")) && param->kind == FRONT_SCALAR));
-    if (param->kind == FRONT_CONST) {
-        if (!number || (!negative && magnitude > INT64_MAX)) b.text = intern(s->unit->names, text);
-        b.is_type = false;
-        return set_binding(s, b);
-    }
-    if (is_type && (param->kind == FRONT_SCALAR) == (elem.size == text.size)) {
-        b.is_type = true;
-        b.value = type.size == elem.size ? 0 : str_equal(fact, STR("1")) ? 1 : 16;
-        return set_binding(s, b);
-    }
-    if (str_equal(text, STR("None"))) {
-        b.text = intern(s->unit->names, text);
-        return set_binding(s, b);
-    }
+    IrBinding b;
+    if (front_binding(s->unit, s->kernel, param, text, &b)) return set_binding(s, b);
     if (param->kind == FRONT_POINTER)
         return cli_usage_error(s->cli,
                                "--set %s takes the type of a pointer, such as *fp32, or None; its "

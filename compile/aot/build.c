@@ -196,6 +196,7 @@ static FrontSpec spec_of(const Bench *b, const BuildAlternative *a) {
                              .is_type = from->is_type,
                              .type = from->type,
                              .value = from->value};
+        if (from->text.size) binding.text = intern(b->unit->names, from->text);
         vec_push(b->unit->arena, &spec.bindings, binding);
     }
     return spec;
@@ -205,7 +206,8 @@ static bool same_specs(const FrontSpec *a, const FrontSpec *b) {
     TRY(a->bindings.count == b->bindings.count);
     for (size_t i = 0; i < a->bindings.count; i++) {
         const IrBinding *x = &a->bindings.data[i], *y = frontend_spec_find(b, x->name);
-        TRY(y && (x->is_type ? x->type == y->type : x->value == y->value));
+        TRY(y && x->is_type == y->is_type && x->text == y->text);
+        TRY(x->value == y->value && (!x->is_type || x->type == y->type));
     }
     return true;
 }

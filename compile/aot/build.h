@@ -25,6 +25,7 @@ typedef struct BuildBinding {
     bool is_type;
     Dtype type;
     int64_t value;  // for a const or an option
+    Str text;       // an expression of the language, in place of these; or empty
 } BuildBinding;
 
 typedef struct BuildAlternative {

@@ -5,8 +5,7 @@
 static IrValue *real_argument(Elab *e, const TlCall *c) {
     IrValue *v = tr_numbers(e, c->arg[0], c->at[0]);
     if (!v || dtype_is(el_elem(v), DTYPE_CLASS_FLOAT)) return v;
-    el_error(e, c->at[0], DIAG_TYPE, "tl.%s does not take %s", c->tl->name,
-             tr_text(e, c->arg[0]));
+    el_error(e, c->at[0], DIAG_TYPE, "tl.%s does not take %s", c->tl->name, tr_text(e, c->arg[0]));
     el_help(e, "convert it: x.to(tl.float32)");
     return NULL;
 }

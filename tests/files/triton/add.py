@@ -65,3 +65,22 @@ def add(x: torch.Tensor, y: torch.Tensor):
 #| check output_ptr: 100 elements agree, worst at 1 of the bound
 #| check with signed zeros, subnormals, infinities and NaN: all agree
 #| output_ptr: f32[100] = -0.37781513 -0.74541926 0.5559131 -0.48837456 -0.35369074 -0.033402022 -0.021099031 0.7646724 …
+# RUN: tilec build %s -o %t.a --header %t.h --name add --target x86-64-v3,sm_80,gfx942 --quiet --grid 'add_kernel=cdiv(n_elements, BLOCK_SIZE)' --specialize 'add_kernel x_ptr=*f32:16 y_ptr=*f32:16 output_ptr=*f32:16 n_elements=i32 BLOCK_SIZE=1024' && grep -B5 -A1 'add_kernel(' %t.h; rm -f %t.a %t.h
+# OUT:
+#| // Adds two vectors.
+#| //   x_ptr: f32, read
+#| //   y_ptr: f32, read
+#| //   output_ptr: f32, written
+#| // Consts of x86-64-v3: BLOCK_SIZE = 1024
+#| tilec_status add_kernel(tilec_stream *stream, const float *x_ptr, const float *y_ptr,
+#|     float *output_ptr, int32_t n_elements);
+# RUN: tilec build %s -o %t.a --target x86-64-v3 --specialize 'add_kernel x_ptr=*f32 y_ptr=*f32 output_ptr=*f32 BLOCK_SIZE=1024'
+# OUT:
+#| tilec: error: kernel 'add_kernel' has no grid of its own [usage]
+#| help: --grid 'add_kernel=cdiv(n, BLOCK)'
+# EXIT: 2
+# RUN: tilec build %s -o %t.a --target x86-64-v3 --grid 'cdiv(n_elements, BLOCK_SIZE)' --set BLOCK_SIZE=1024
+# OUT:
+#| tilec: error: kernel 'add_kernel': the type of the pointer 'x_ptr' is not known [usage]
+#| help: --specialize 'add_kernel x_ptr=*fp32'
+# EXIT: 2
