@@ -273,21 +273,37 @@ static Val call_result(Elab *e, const JitFrame *frame, Span span) {
     return EL_POISON;
 }
 
+// Is it a call within itself with the same values known at compile time? It would never end.
+static bool repeats(Elab *e, const JitFrame *outer, const Arguments *a, Span span) {
+    if (!outer->args || outer->args->count != a->count) return false;
+    for (uint32_t i = 0; i < a->count; i++) {
+        Val x = outer->args->vals[i], y = a->vals[i];
+        if (x.kind == VAL_IR && y.kind == VAL_IR) continue;
+        if (x.kind == VAL_IR || y.kind == VAL_IR) return false;
+        Val same = tr_fold(e, PY_EQ, x, y, span);
+        if (same.kind == VAL_BOOL && !same.truth) return false;
+    }
+    return true;
+}
+
 Val tr_call_func(Elab *e, const PyFunc *func, const Arguments *a, bool host, Span span) {
     TritonElab *t = triton_of(e);
     if (a->poison) return EL_POISON;
     if (t->calls >= TR_CALL_DEPTH)
         return el_error(e, span, DIAG_TOO_DEEP, "calls nest deeper than %d", TR_CALL_DEPTH);
     for (const JitFrame *f = t->frame; f; f = f->caller)
-        if (f->func == func && !host) {
+        if (f->func == func && !host && (e->errors || repeats(e, f, a, span))) {
             el_error(e, span, DIAG_RECURSION, "'%s' calls itself", func->name);
-            el_help(e, "a jit function is inlined at each call, so it cannot be recursive");
+            el_help(e,
+                    "a jit function is inlined at each call: only values known at compile time "
+                    "can end a recursion");
             return EL_POISON;
         }
     JitFrame frame = {.caller = t->frame,
                       .func = func,
                       .module = tr_module_of(t->file, func),
                       .call = span,
+                      .args = a,
                       .host = host || (t->frame && t->frame->host),
                       .region = e->region};
     frame.active =

@@ -125,8 +125,9 @@ typedef struct JitFrame {
     const PyFunc *func;
     TritonModule *module;  // in which the function stands
     Span call;
-    Map slots;  // Symbol → Slot *: parameters and names that the body assigns
-    Map forms;  // a name and a form → Object *
+    const struct Arguments *args;  // of the call; NULL: the kernel's own frame
+    Map slots;                     // Symbol → Slot *: parameters and names that the body assigns
+    Map forms;                     // a name and a form → Object *
     Loop *loop;
     Slot active;
     Slot result;
@@ -216,9 +217,13 @@ bool tr_promote_three(Elab *e, const Val *vals, Span span, const Span *spans, Ir
 IrValue *tr_cast(Elab *e, Val v, Dtype to, Span span);
 // Converts a tensor to the shape, whose rank may be higher: new dimensions stand in front.
 IrValue *tr_stretch(Elab *e, IrValue *v, const Shape *shape, Span span);
+// A value to be stored as `to`: a Python number is a tensor first.
+IrValue *tr_stored(Elab *e, Val v, Dtype to, Span span);
 bool tr_shapes(Elab *e, Span span, uint32_t count, IrValue *const *values, Shape *shape);
 bool tr_same_shape(Elab *e, Span span, uint32_t count, IrValue **values);
 IrValue *tr_truth(Elab *e, Val v, Span span);  // as a tensor of int1
+// A condition of a branch or loop: one element.
+IrValue *tr_condition(Elab *e, Val v, Span span);
 Val tr_fold(Elab *e, PyOp op, Val a, Val b, Span span);
 bool tr_const_truth(Elab *e, Val v, bool *truth);  // false: it is not known
 

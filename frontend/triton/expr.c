@@ -104,14 +104,8 @@ static Val ternary(Elab *e, const Py *node) {
     bool truth;
     if (cond.kind == VAL_POISON) return cond;
     if (tr_const_truth(e, cond, &truth)) return tr_expr(e, truth ? node->b : node->c);
-    IrValue *flag = tr_truth(e, cond, node->a->span);
+    IrValue *flag = tr_condition(e, cond, node->a->span);
     if (!flag) return EL_POISON;
-    if (flag->type->rank) {
-        el_error(e, node->a->span, DIAG_CONDITION, "a condition must be a scalar, found %s",
-                 tr_text(e, cond));
-        el_help(e, "tl.where(condition, x, y) chooses element by element");
-        return EL_POISON;
-    }
     Region arms[2];
     Val vals[2];
     const Py *sides[2] = {node->b, node->c};

@@ -78,7 +78,10 @@ static void mark_address(Infer *in, const Py *x, int depth) {
         in->changed = true;
         return;
     case PY_BINARY:
-        if (can_be_pointer(in, x->a, 0) || !can_be_pointer(in, x->b, 0))
+        if (x->b->kind == PY_NAME && marked(&in->kinds, x->b->name) &&
+            !(x->a->kind == PY_NAME && marked(&in->kinds, x->a->name)))
+            mark_address(in, x->b, depth + 1);
+        else if (can_be_pointer(in, x->a, 0) || !can_be_pointer(in, x->b, 0))
             mark_address(in, x->a, depth + 1);
         else
             mark_address(in, x->b, depth + 1);
@@ -216,7 +219,10 @@ Map tr_pointers_of(const TritonModule *module, const PyFunc *func, Arena *arena,
     Infer in = {.module = module, .arena = arena, .func = func, .depth = depth};
     for (const PyParam *p = func->params; p; p = p->next) {
         Dtype type;
-        if (tr_is_pointer_param(p, &type)) map_put(arena, &in.kinds, map_key(p->name), 1);
+        if (tr_is_pointer_param(p, &type))
+            map_put(arena, &in.kinds, map_key(p->name), 1);
+        else if (p->annotation && p->annotation->kind == PY_STRING)
+            map_put(arena, &in.scalars, map_key(p->name), 1);
     }
     do {
         in.changed = false;

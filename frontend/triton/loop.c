@@ -243,11 +243,7 @@ static IrValue *while_ask(Elab *e, void *user) {
     const Py *node = user;
     Val v = tr_expr(e, node->a);
     if (v.kind == VAL_POISON) return NULL;
-    IrValue *cond = tr_truth(e, v, node->a->span);
-    if (!cond || !cond->type->rank) return cond;
-    el_error(e, node->a->span, DIAG_CONDITION, "a condition must be a scalar, found %s",
-             tr_text(e, v));
-    return NULL;
+    return tr_condition(e, v, node->a->span);
 }
 
 void tr_while(Elab *e, const Py *node) {

@@ -134,11 +134,6 @@ static void annotated(Elab *e, const Py *s) {
     if (!s->c) return;
     Val v = tr_expr(e, s->c);
     if (!is_constexpr_annotation(e, s->b)) v = tr_named(e, v, s->c->span);
-    if (v.kind == VAL_IR && is_constexpr_annotation(e, s->b)) {
-        el_error(e, s->c->span, DIAG_NOT_CONSTANT, "'%s' is not known at compile time, found %s",
-                 s->a->kind == PY_NAME ? s->a->name : "the name", tr_text(e, v));
-        v = EL_POISON;
-    }
     tr_assign(e, s->a, v);
 }
 
@@ -166,7 +161,9 @@ static void clear_flags(Elab *e) {
 
 static void returned(Elab *e, const Py *s) {
     JitFrame *frame = triton_of(e)->frame;
-    Val v = s->a ? tr_named(e, tr_expr(e, s->a), s->a->span) : tr_none();
+    // A number that is returned stays one, unless a loop has to carry it.
+    Val v = s->a ? tr_expr(e, s->a) : tr_none();
+    if (s->a && frame->loop) v = tr_named(e, v, s->a->span);
     if (!frame->caller && s->a && !tr_is_none(v)) {
         el_error(e, s->a->span, DIAG_MISPLACED, "a kernel returns no value");
         el_help(e, "store it with tl.store");
@@ -222,13 +219,7 @@ static bool branch(Elab *e, const Py *s, const Py *rest, bool tail) {
             tr_block(e, s->c);
         return false;
     }
-    if (v.kind != VAL_POISON) cond = tr_truth(e, v, s->a->span);
-    if (cond && cond->type->rank) {
-        el_error(e, s->a->span, DIAG_CONDITION, "a condition must be a scalar, found %s",
-                 tr_text(e, v));
-        el_help(e, "tl.where chooses element by element; a mask keeps lanes out of a store");
-        cond = NULL;
-    }
+    if (v.kind != VAL_POISON) cond = tr_condition(e, v, s->a->span);
     if (!cond) cond = ir_const_bool(&e->b, false);
     Region arms[2];
     if (!el_region_begin(e, &arms[0], ir_block_create(e->func), s->span)) return true;

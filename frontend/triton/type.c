@@ -102,6 +102,11 @@ IrValue *tr_cast(Elab *e, Val v, Dtype to, Span span) {
     return el_convert(e, x, to);
 }
 
+IrValue *tr_stored(Elab *e, Val v, Dtype to, Span span) {
+    IrValue *x = tr_tensor(e, v, span);
+    return x ? tr_cast(e, el_ir(x), to, span) : NULL;
+}
+
 bool tr_promote(Elab *e, Val a, Val b, bool divides, Span span, const Span *spans, IrValue **out) {
     Val vals[2] = {a, b};
     Dtype elem = DTYPES;
@@ -226,6 +231,17 @@ IrValue *tr_truth(Elab *e, Val v, Span span) {
         x = ir_bitcast(&e->b, x, ir_tile(e->module, DTYPE_I64, like.rank, like.shape));
     }
     return ir_binary(&e->b, IR_NE, x, ir_const_bits(&e->b, x->type, 0));
+}
+
+IrValue *tr_condition(Elab *e, Val v, Span span) {
+    IrValue *cond = tr_truth(e, v, span);
+    if (!cond || !cond->type->rank) return cond;
+    uint32_t count = 1;
+    for (uint32_t i = 0; i < cond->type->rank; i++) count *= cond->type->shape[i];
+    if (count == 1) return ir_reshape(&e->b, cond, 0, NULL);
+    el_error(e, span, DIAG_CONDITION, "a condition must be a scalar, found %s", tr_text(e, v));
+    el_help(e, "tl.where chooses element by element; a mask keeps lanes out of a store");
+    return NULL;
 }
 
 // ---- operators

@@ -150,7 +150,7 @@ static Val load(Elab *e, const Object *o, const Val *offsets, unsigned checks, b
 
 static Val store(Elab *e, const TlCall *c, const Object *o, const Val *offsets, unsigned checks,
                  uint32_t value_at) {
-    IrValue *mask, *x = tr_cast(e, c->arg[value_at], o->type, c->at[value_at]);
+    IrValue *mask, *x = tr_stored(e, c->arg[value_at], o->type, c->at[value_at]);
     if (!x || !(x = tr_stretch(e, x, &o->block, c->at[value_at]))) return EL_POISON;
     IrValue *p = addresses(e, o, offsets, checks, &mask);
     ir_op(&e->b, IR_STORE, 3, (IrValue *[]){p, x, mask}, 0, NULL, 0, NULL);

@@ -33,7 +33,8 @@ Val tl_load(Elab *e, const TlCall *c) {
     IrValue *p = pointer_of(e, c), *mask = NULL, *other = NULL;
     if (!p) return EL_POISON;
     if (tr_given(c, 1) && !(mask = tr_truth(e, c->arg[1], c->at[1]))) return EL_POISON;
-    if (tr_given(c, 2) && !(other = tr_cast(e, c->arg[2], el_elem(p), c->at[2]))) return EL_POISON;
+    if (tr_given(c, 2) && !(other = tr_stored(e, c->arg[2], el_elem(p), c->at[2])))
+        return EL_POISON;
     if (!mask) other = NULL;
     if (!shaped(e, c->span, &p, &mask, &other)) return EL_POISON;
     const IrType *type = ir_tile(e->module, el_elem(p), p->type->rank, p->type->shape);
@@ -46,7 +47,7 @@ Val tl_store(Elab *e, const TlCall *c) {
     if (tr_is(c->arg[0], OBJECT_BLOCK)) return tr_block_store(e, c, tr_object_of(c->arg[0]));
     IrValue *p = pointer_of(e, c), *mask = NULL;
     if (!p) return EL_POISON;
-    IrValue *x = tr_cast(e, c->arg[1], el_elem(p), c->at[1]);
+    IrValue *x = tr_stored(e, c->arg[1], el_elem(p), c->at[1]);
     if (!x || (tr_given(c, 2) && !(mask = tr_truth(e, c->arg[2], c->at[2])))) return EL_POISON;
     if (!shaped(e, c->span, &p, &mask, &x)) return EL_POISON;
     IrOp *op = ir_op(&e->b, IR_STORE, 3, (IrValue *[]){p, x, mask}, 0, NULL, 0, NULL);
@@ -96,7 +97,7 @@ Val tl_atomic(Elab *e, const TlCall *c) {
     AtomicOp a = {.rmw = (IrRmw)c->tl->which};
     IrValue *p = pointer_of(e, c), *mask = NULL;
     if (!p || !order_of(e, c, 3, &a)) return EL_POISON;
-    IrValue *x = tr_cast(e, c->arg[1], el_elem(p), c->at[1]);
+    IrValue *x = tr_stored(e, c->arg[1], el_elem(p), c->at[1]);
     if (!x || (tr_given(c, 2) && !(mask = tr_truth(e, c->arg[2], c->at[2])))) return EL_POISON;
     if (!dtype_is(el_elem(p), ir_rmw_classes(a.rmw)))
         return el_error(e, c->span, DIAG_ATOMIC, "tl.%s does not take %s", c->tl->name,
@@ -110,8 +111,8 @@ Val tl_atomic_cas(Elab *e, const TlCall *c) {
     AtomicOp a = {.swaps = true};
     IrValue *p = pointer_of(e, c);
     if (!p || !order_of(e, c, 3, &a)) return EL_POISON;
-    IrValue *all[3] = {p, tr_cast(e, c->arg[1], el_elem(p), c->at[1]),
-                       tr_cast(e, c->arg[2], el_elem(p), c->at[2])};
+    IrValue *all[3] = {p, tr_stored(e, c->arg[1], el_elem(p), c->at[1]),
+                       tr_stored(e, c->arg[2], el_elem(p), c->at[2])};
     if (!all[1] || !all[2] || !tr_same_shape(e, c->span, 3, all)) return EL_POISON;
     a.pointer = all[0];
     return el_ir(el_atomic(e, &a, 2, &all[1], NULL));
