@@ -21,7 +21,7 @@ static Symbol form_of(Elab *e, Symbol name, Val v) {
     strbuf_printf(&text, "%s:%u", name, count_of(v));
     const Object *o = tr_object_of(v);
     if (o) {
-        strbuf_printf(&text, ":%d", o->is_static);
+        strbuf_printf(&text, ":%d%d", o->is_static, o->pads_nan);
         for (uint32_t i = 0; i < o->block.rank; i++) strbuf_printf(&text, ",%u", o->block.dims[i]);
     }
     return intern(triton_of(e)->file->names, strbuf_str(&text));

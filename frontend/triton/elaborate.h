@@ -64,6 +64,7 @@ typedef struct Object {
     Dtype type;
     Val items[3];
     bool is_static;
+    bool pads_nan;    // of a descriptor: elements outside are NaN
     ObjectKind like;  // of a form: OBJECT_BLOCK, or OBJECT_NONE for a tuple
     Shape block;
     uint32_t count;

@@ -229,7 +229,8 @@ void tr_for(Elab *e, const Py *node) {
     } else if (o && o->kind == OBJECT_RANGE) {
         LoopRange r = {.bounds = {o->items[0], o->items[1], o->items[2]},
                        .is_static = o->is_static};
-        (r.is_static ? unrolled_range : running_for)(e, node, &r);
+        bool host = triton_of(e)->frame && triton_of(e)->frame->host;
+        (r.is_static || host ? unrolled_range : running_for)(e, node, &r);
     } else {
         el_error(e, node->b->span, DIAG_TYPE, "a 'for' runs over a range or a tuple, found %s",
                  tr_text(e, over));
@@ -238,6 +239,38 @@ void tr_for(Elab *e, const Py *node) {
 }
 
 // ---- while
+
+typedef struct HostWhile {
+    StaticLoop loop;
+    bool more;
+} HostWhile;
+
+static void host_while_once(Elab *e, HostWhile *w) {
+    const Py *node = w->loop.node;
+    Val v = tr_expr(e, node->a);
+    if (!tr_const_truth(e, v, &w->more)) {
+        w->more = false;
+        if (v.kind != VAL_POISON)
+            el_error(e, node->a->span, DIAG_NOT_CONSTANT, "%s is not known at compile time",
+                     tr_text(e, v));
+    }
+    if (w->more) loop_body(e, w->loop.loop, node->b);
+}
+
+// In a plain Python function, a loop runs at compile time.
+static void host_while(Elab *e, const Py *node) {
+    Loop loop;
+    loop_begin(e, &loop);
+    HostWhile w = {.loop = {.node = node, .loop = &loop}, .more = true};
+    for (int i = 0; w.more && loop.going.val.kind == VAL_BOOL && loop.going.val.truth; i++) {
+        if (i >= TR_UNROLL_MAX || triton_of(e)->unrolled++ >= TR_UNROLL_ALL) {
+            el_error(e, node->span, DIAG_UNROLL, "a loop at compile time runs at most %d times",
+                     TR_UNROLL_MAX);
+            return;
+        }
+        host_while_once(e, &w);
+    }
+}
 
 static IrValue *while_ask(Elab *e, void *user) {
     const Py *node = user;
@@ -248,6 +281,10 @@ static IrValue *while_ask(Elab *e, void *user) {
 
 void tr_while(Elab *e, const Py *node) {
     no_else(e, node->c);
+    if (triton_of(e)->frame && triton_of(e)->frame->host) {
+        host_while(e, node);
+        return;
+    }
     Loop loop;
     loop_begin(e, &loop);
     LoopOp op;

@@ -62,7 +62,14 @@ Val tl_make_block_ptr(Elab *e, const TlCall *c) {
 }
 
 Val tl_make_descriptor(Elab *e, const TlCall *c) {
-    return made(e, c, (const uint32_t[]){0, 1, 2, 3, 3}, true);
+    Val v = made(e, c, (const uint32_t[]){0, 1, 2, 3, 3}, true);
+    const Object *o = tr_object_of(v);
+    if (!o || !str_equal(tr_call_text(c, 4), STR("nan"))) return v;
+    if (dtype_is(o->type, DTYPE_CLASS_INT | DTYPE_CLASS_BOOL))
+        return el_error(e, c->at[4], DIAG_TYPE, "an integer is never NaN: padding_option='zero'");
+    Object padded = *o;
+    padded.pads_nan = true;
+    return tr_object(e, padded);
 }
 
 Val tl_advance(Elab *e, const TlCall *c) {
@@ -183,7 +190,7 @@ static const Object *descriptor_of(Elab *e, const TlCall *c, Val *offsets) {
 Val tl_descriptor_load(Elab *e, const TlCall *c) {
     Val offsets[IR_MAX_RANK];
     const Object *o = descriptor_of(e, c, offsets);
-    return o ? load(e, o, offsets, ~0u, false) : EL_POISON;
+    return o ? load(e, o, offsets, ~0u, o->pads_nan) : EL_POISON;
 }
 
 Val tl_descriptor_store(Elab *e, const TlCall *c) {

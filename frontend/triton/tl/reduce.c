@@ -293,15 +293,34 @@ Val tl_sort(Elab *e, const TlCall *c) {
     return el_sort(e, &t, axis, descending);
 }
 
+// The k least, in ascending order.
+static Val least(Elab *e, IrValue *v, uint32_t axis, uint32_t k) {
+    Shape shape = el_shape_of(v->type), line = {.rank = shape.rank};
+    Tiles t = {.count = 1, .tiles = &v, .shape = shape};
+    Val sorted = el_sort(e, &t, axis, false);
+    if (sorted.kind != VAL_IR) return sorted;
+    shape.dims[axis] = k;
+    for (uint32_t i = 0; i < line.rank; i++) line.dims[i] = i == axis ? k : 1;
+    IrValue *index = ir_reshape(&e->b, ir_iota(&e->b, k), line.rank, line.dims);
+    IrValue *both[2] = {sorted.ir, el_broadcast(e, index, shape.rank, shape.dims)};
+    IrValue *r =
+        el_op1(e, IR_GATHER, 2, both, ir_tile(e->module, el_elem(v), shape.rank, shape.dims));
+    ir_attr_set_int(r->def, IR_ATTR_AXIS, axis);
+    return el_ir(r);
+}
+
 Val tl_topk(Elab *e, const TlCall *c) {
     IrValue *v = tr_numbers(e, c->arg[0], c->at[0]);
     uint32_t axis;
     int64_t k;
+    bool descending;
+    if (!tr_call_bool(e, c, 3, true, &descending)) return EL_POISON;
     if (!order_axis(e, c, 2, v, &axis) || !tr_call_int(e, c, 1, "k", 1, &k)) return EL_POISON;
     if (k < 1 || k > v->type->shape[axis] || (k & (k - 1)))
         return el_error(e, c->at[1], DIAG_ARGUMENTS,
                         "k must be a power of two up to %u, found %lld", v->type->shape[axis],
                         (long long)k);
+    if (!descending) return least(e, v, axis, (uint32_t)k);
     return el_topk(e, v, axis, (uint32_t)k).tuple.items[0];
 }
 

@@ -33,6 +33,18 @@ Val tl_expand_dims(Elab *e, const TlCall *c) {
     return el_ir(ir_reshape(&e->b, v, shape.rank, shape.dims));
 }
 
+Val tl_squeeze(Elab *e, const TlCall *c) {
+    IrValue *v = tr_tensor(e, c->arg[0], c->at[0]);
+    uint32_t axis;
+    if (!v || !axis_of(e, c->arg[1], v->type->rank, c->at[1], &axis)) return EL_POISON;
+    if (v->type->shape[axis] != 1)
+        return el_error(e, c->at[1], DIAG_SHAPE, "the dimension %u of %s is not 1", axis,
+                        tr_text(e, el_ir(v)));
+    Shape shape = {.rank = v->type->rank - 1};
+    for (uint32_t i = 0; i < shape.rank; i++) shape.dims[i] = v->type->shape[i + (i >= axis)];
+    return el_ir(ir_reshape(&e->b, v, shape.rank, shape.dims));
+}
+
 Val tl_broadcast_to(Elab *e, const TlCall *c) {
     Shape shape;
     IrValue *v = tr_tensor(e, c->arg[0], c->at[0]);
