@@ -95,7 +95,9 @@ void tr_configs(TritonFile *file, const PyFunc *func, TritonKernel *kernel) {
     if (!node) return;
     Arena *scratch = arena_create();
     TritonElab t;
-    tr_begin_host(&t, file, scratch, diags_create(scratch, file->sources), file->arena);
+    tr_begin(&t, file, ir_module_create(scratch, file->sources, file->names),
+             diags_create(scratch, file->sources), file->arena);
+    t.module = file->main;
     Val list = tr_expr(&t.elab, node);
     bool good = list.kind == VAL_TUPLE && list.tuple.count > 0;
     for (uint32_t i = 0; good && i < list.tuple.count; i++)

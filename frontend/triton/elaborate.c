@@ -126,15 +126,6 @@ void tr_begin(TritonElab *t, TritonFile *file, IrModule *module, Diags *diags, A
     t->elab.b = ir_builder_at_end(ir_block_create(t->elab.func));
 }
 
-void tr_begin_host(TritonElab *t, TritonFile *file, Arena *thrown, Diags *diags, Arena *scratch) {
-    tr_begin(t, file, ir_module_create(thrown, file->sources, file->names), diags, scratch);
-    Elab *e = &t->elab;
-    e->func = ir_func_create(e->module, intern(file->names, STR("host")), true);
-    e->b = ir_builder_at_end(ir_block_create(e->func));
-    e->region = ++e->regions;
-    t->module = file->main;
-}
-
 // ---- values of constexprs
 
 static const Py *parsed_text(TritonFile *file, Symbol text, Diags *diags) {

@@ -191,8 +191,6 @@ static inline TritonElab *triton_of(Elab *e) { return (TritonElab *)e; }
 
 // ---- elaborate.c
 void tr_begin(TritonElab *t, TritonFile *file, IrModule *module, Diags *diags, Arena *scratch);
-// For Python that is evaluated without a kernel. What it emits goes to a module in `thrown`.
-void tr_begin_host(TritonElab *t, TritonFile *file, Arena *thrown, Diags *diags, Arena *scratch);
 // `progress` may be NULL.
 IrFunc *tr_kernel(TritonFile *file, IrModule *module, const FrontKernel *kernel,
                   const FrontSpec *spec, Diags *diags, TritonProgress *progress);

@@ -161,9 +161,10 @@ bool tr_specialize(Arena *arena, const FrontKernel *kernel, const FrontArg *args
     Arena *scratch = arena_create();
     TritonElab t;
     size_t errors = diags_errors(diags);
-    tr_begin_host(&t, file, scratch, diags, scratch);
+    tr_begin(&t, file, ir_module_create(scratch, file->sources, file->names), diags, scratch);
     t.kernel = kernel;
     t.spec = spec;
+    t.module = file->main;
     bind_heuristics(&t, arena, args, count, spec);
     arena_destroy(scratch);
     return diags_errors(diags) == errors;
