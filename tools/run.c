@@ -43,9 +43,13 @@ static bool grid_is_text(const Run *r) {
 }
 
 static int bind_grid(Run *r) {
-    if (!cli_has(r->cli, "grid")) return EXIT_FINE;
-    Str text = cli_value(r->cli, "grid");
     bool texts = r->kernel->in->frontend->texts;
+    if (!cli_has(r->cli, "grid")) {
+        if (!texts) return EXIT_FINE;
+        return cli_fail(r->cli, EXIT_USAGE, DIAG_USAGE, "--grid 'cdiv(n, BLOCK)', for example",
+                        "kernel '%s' has no grid of its own", r->kernel->name);
+    }
+    Str text = cli_value(r->cli, "grid");
     if (!texts && !grid_is_text(r)) return EXIT_FINE;
     r->own_grid = false;
     if (!texts)

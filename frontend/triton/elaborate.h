@@ -97,6 +97,7 @@ typedef struct Global {
 
 // A file that was read.
 struct TritonModule {
+    struct TritonFile *file;
     const SourceFile *source;
     const Py *tree;
     VEC(Global *) globals;
@@ -233,6 +234,9 @@ Global *tr_find_global(const TritonModule *module, Symbol name);
 // The module that an import of `from` names: "a.b", with `dots` before it; NULL: no file has that
 // name.
 TritonModule *tr_import(TritonFile *file, const TritonModule *from, Str dotted, unsigned dots);
+// The function that a name stands for, here or in the file that it is imported from; NULL: another
+// thing. *module: where it is defined.
+const PyFunc *tr_find_func(const TritonModule *from, Symbol name, const TritonModule **module);
 // "triton.language.load" for an expression of names and attributes; empty for other expressions.
 Str tr_path_of(const TritonModule *module, const Py *node, Arena *arena);
 Str tr_last_name(const Py *node);  // of a name or an attribute

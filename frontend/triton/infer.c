@@ -35,7 +35,7 @@ Str tr_last_name(const Py *node) {
 
 static bool passes_through(Str function) {
     static const char *const names[] = {"multiple_of", "max_contiguous", "max_constancy", "cast",
-                                        "to",          "broadcast_to",   "expand_dims"};
+                                        "to",          "broadcast_to",   "expand_dims",   "where"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (str_equal(function, str(names[i]))) return true;
     return false;
@@ -61,6 +61,8 @@ static bool can_be_pointer(const Infer *in, const Py *x, int depth) {
     case PY_SUBSCRIPT: return can_be_pointer(in, x->a, depth + 1);
     case PY_CALL:
         if (!passes_through(tr_last_name(x->a))) return false;
+        if (str_equal(tr_last_name(x->a), STR("where")))
+            return x->list && can_be_pointer(in, x->list->next, depth + 1);
         if (x->a->kind == PY_ATTRIBUTE && can_be_pointer(in, x->a->a, depth + 1)) return true;
         return x->list && can_be_pointer(in, x->list, depth + 1);
     default: return false;
@@ -93,6 +95,11 @@ static void mark_address(Infer *in, const Py *x, int depth) {
     case PY_SUBSCRIPT: mark_address(in, x->a, depth + 1); return;
     case PY_CALL:
         if (!passes_through(tr_last_name(x->a))) return;
+        if (str_equal(tr_last_name(x->a), STR("where"))) {
+            for (const Py *arg = x->list ? x->list->next : NULL; arg; arg = arg->next)
+                mark_address(in, arg, depth + 1);
+            return;
+        }
         // x.to(tl.pointer_type(…)): an integer becomes a pointer
         if (str_equal(tr_last_name(x->a), STR("to"))) return;
         mark_address(in, x->list, depth + 1);
@@ -118,14 +125,14 @@ static bool takes_address(Str function) {
            str_equal(function, STR("make_tensor_descriptor"));
 }
 
-// Arguments of jit functions of this file whose parameters are pointers.
+// Arguments of jit functions, also of imported ones, whose parameters are pointers.
 static void walk_jit_call(Infer *in, const Py *call) {
-    const uint64_t *found =
-        call->a->kind == PY_NAME ? map_find(&in->module->by_name, map_key(call->a->name)) : NULL;
-    const Global *g = found ? (const Global *)(uintptr_t)*found : NULL;
-    if (!g || g->node->kind != PY_DEF || g->node->func == in->func || in->depth > 4) return;
-    Map kinds = tr_pointers_of(in->module, g->node->func, in->arena, in->depth + 1);
-    const PyParam *p = g->node->func->params;
+    const TritonModule *module = NULL;
+    const PyFunc *func =
+        call->a->kind == PY_NAME ? tr_find_func(in->module, call->a->name, &module) : NULL;
+    if (!func || func == in->func || in->depth > 4) return;
+    Map kinds = tr_pointers_of(module, func, in->arena, in->depth + 1);
+    const PyParam *p = func->params;
     for (const Py *x = call->list; x; x = x->next) {
         if (x->kind == PY_KEYWORD) {
             if (x->name && marked(&kinds, x->name)) mark_address(in, x->a, 0);
@@ -227,6 +234,20 @@ bool tr_is_pointer_param(const PyParam *p, Dtype *type) {
     return true;
 }
 
+// A parameter whose use says nothing (it is handed on, or never used) is a pointer by its name:
+// x_ptr, ptr0, out_pointer.
+static void mark_by_name(Infer *in) {
+    for (const PyParam *p = in->func->params; p; p = p->next) {
+        Str name = str(p->name);
+        while (name.size && name.text[name.size - 1] >= '0' && name.text[name.size - 1] <= '9')
+            name.size--;
+        bool pointer = str_ends(name, STR("ptr")) || str_ends(name, STR("Ptr")) ||
+                       str_ends(name, STR("PTR")) || str_ends(name, STR("pointer"));
+        if (pointer && !marked(&in->scalars, p->name) && !tr_is_constexpr_param(p))
+            map_put(in->arena, &in->kinds, map_key(p->name), 1);
+    }
+}
+
 Map tr_pointers_of(const TritonModule *module, const PyFunc *func, Arena *arena, int depth) {
     Infer in = {.module = module, .arena = arena, .func = func, .depth = depth};
     for (const PyParam *p = func->params; p; p = p->next) {
@@ -240,6 +261,7 @@ Map tr_pointers_of(const TritonModule *module, const PyFunc *func, Arena *arena,
         in.changed = false;
         walk(&in, func->body, 0);
     } while (in.changed);
+    mark_by_name(&in);
     return in.kinds;
 }
 

@@ -141,7 +141,7 @@ Global *tr_find_global(const TritonModule *module, Symbol name) {
 
 TritonModule *tr_module_add(TritonFile *file, const SourceFile *source, const Py *tree) {
     TritonModule *m = arena_new(file->arena, TritonModule, 1);
-    *m = (TritonModule){.source = source, .tree = tree};
+    *m = (TritonModule){.file = file, .source = source, .tree = tree};
     vec_push(file->arena, &file->modules, m);
     collect(&(Collect){file, m, NULL}, tree);
     return m;
@@ -230,6 +230,21 @@ TritonModule *tr_import(TritonFile *file, const TritonModule *from, Str dotted, 
     if (!dots) return absolute(file, folder, dotted);
     for (unsigned i = 1; i < dots; i++) folder = folder_of(folder);
     return module_in(file, folder, dotted);
+}
+
+const PyFunc *tr_find_func(const TritonModule *from, Symbol name, const TritonModule **module) {
+    enum { HOPS = 8 };
+    for (int hop = 0; from && hop < HOPS; hop++) {
+        const Global *g = tr_find_global(from, name);
+        if (g && g->node->kind == PY_DEF) {
+            *module = from;
+            return g->node->func;
+        }
+        if (!g || !g->from) return NULL;
+        from = tr_import(from->file, from, g->from->text, g->from->dots);
+        name = from ? intern(from->file->names, g->node->text) : name;
+    }
+    return NULL;
 }
 
 // ---- paths of names, and decorators

@@ -25,7 +25,7 @@ def kernel(x_ptr, BLOCK: tl.constexpr):
     k = tl.dot(a, b, out_dtype=tl.int32)
     #! error: 'tl.dot': too many arguments [arguments] @51
     l = tl.dot(a, b, c, "ieee", 1, 2, tl.float32, 9)
-    #! error: 'dot' needs operands of one type, found int32 and fp16[32, 16] [type] @9
+    #! error: expected a tensor of numbers, found pointer<fp32> [type] @16
     m = tl.dot(x_ptr, b)
     #! error: 'tl.dot': the argument 'other' is missing [arguments] @9
     n = tl.dot(a)

@@ -22,6 +22,7 @@ def kernel(x_ptr, BLOCK: tl.constexpr):
     h = i.to()
     #! error: bitcast=True needs types of one size, found int32[16] and fp64 [type] @9
     j = i.to(tl.float64, bitcast=True)
+    #! error: a pointer is made of a 64-bit integer, found int32[16] [type] @9
     k = i.to(x_ptr.dtype)
     l = i.to(x_ptr.dtype.element_ty)
     #! error: triton.language has no 'int4' [unknown-name] @20

@@ -8,7 +8,7 @@ def kernel(x_ptr, n, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     p = x_ptr
     for k in range(n):
-        #! error: 'p' is int32 before the loop, but the body makes it int32[16] [type] @9
+        #! error: 'p' is pointer<fp32> before the loop, but the body makes it int32[16] [type] @9
         p, i = i, p
     t = (1, 2)
     #! error: 't' is a tuple of 2 values on one path, and a tuple of 3 values on another [type] @5

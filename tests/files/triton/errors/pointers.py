@@ -17,7 +17,9 @@ def kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
     d = tl.load(x_ptr + x)
     #! error: '*' does not take pointer<int32> and 2 [type] @17
     e = tl.load(x_ptr * 2)
+    #! error: '+' does not take pointer<int32> and pointer<fp32> [type] @9
     f = x_ptr + y_ptr
+    #! error: '-' does not take pointer<int32> and pointer<fp32> [type] @9
     g = x_ptr - y_ptr
     #! error: expected a tensor of numbers, found pointer<int32> [type] @9
     h = -x_ptr
