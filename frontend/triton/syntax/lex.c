@@ -257,6 +257,7 @@ static bool change_indent(PyLexer *l, PyIndent now, const char *line, PyToken *t
         if (now.narrow <= top->narrow) {
             bad_indent(l, line, l->at);
             now.narrow = top->narrow + 1;
+            t->refused = true;
         }
         vec_push(l->arena, &l->indents, now);
         t->kind = TOK_INDENT;

@@ -36,6 +36,7 @@ typedef struct PyToken {
     bool first;            // only white space precedes it on its line
     bool bytes;            // STRING
     bool imaginary, huge;  // INT, FLOAT
+    bool refused;          // INDENT: the lexer has reported an error
     Span span;
     union {
         Symbol name;    // NAME and keywords

@@ -237,7 +237,7 @@ void py_statements(PyParser *p, PyNodes *list) {
             inner--;
             py_advance(p);
         } else if (py_at(p, TOK_INDENT)) {
-            if (failed == NONE) py_unexpected_indent(p);
+            if (failed == NONE && !p->tok.refused) py_unexpected_indent(p);
             inner++;
             py_advance(p);
         } else if (failed != NONE && is_rest(p)) {
