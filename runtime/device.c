@@ -8,7 +8,7 @@
 
 #include "base/recover.h"
 #include "runtime/context.h"
-#include "runtime/library.h"
+#include "runtime/library/library.h"
 #include "runtime/memory/pool.h"
 #include "target/gpu_card.h"
 

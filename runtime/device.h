@@ -200,7 +200,7 @@ struct tilec_device {
     RtHostMemory *host;
     RtPool pool;
     _Atomic(RtDeviceInfo *) info;        // NULL: not asked yet
-    _Atomic(tilec_library *) libraries;  // runtime/library.h
+    _Atomic(tilec_library *) libraries;  // runtime/library/library.h
     struct tilec_device *next;
     _Atomic(bool) maps_missed;  // it was logged that it has no tensor maps
     uint32_t number;            // among the devices that the context opened, from 1

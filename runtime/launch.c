@@ -168,15 +168,16 @@ static tilec_status view_basics(const LaunchCheck *c, const MetaArg *arg, const 
     return TILEC_OK;
 }
 
+static tilec_status refuse_extent(const LaunchCheck *c, const MetaArg *arg, int32_t d,
+                                  int64_t extent) {
+    return REFUSE(c, "%.*s: extent %d of argument '%.*s' is %s (%lld)", STR_ARG(c->meta->name), d,
+                  STR_ARG(arg->name), extent < 0 ? "negative" : "over 2^56", (long long)extent);
+}
+
 static tilec_status view_extent(const LaunchCheck *c, const MetaArg *arg, const tilec_view *v,
                                 int32_t d) {
-    if (v->extent[d] < 0)
-        return REFUSE(c, "%.*s: extent %d of argument '%.*s' is negative (%lld)",
-                      STR_ARG(c->meta->name), d, STR_ARG(arg->name), (long long)v->extent[d]);
-    if (v->extent[d] > LIMIT_EXTENT)
-        return REFUSE(c, "%.*s: extent %d of argument '%.*s' is over 2^56 (%lld)",
-                      STR_ARG(c->meta->name), d, STR_ARG(arg->name), (long long)v->extent[d]);
-    return TILEC_OK;
+    bool fits = (uint64_t)v->extent[d] <= LIMIT_EXTENT;
+    return fits ? TILEC_OK : refuse_extent(c, arg, d, v->extent[d]);
 }
 
 static tilec_status view_shape(const LaunchCheck *c, const MetaArg *arg, const tilec_view *v) {

@@ -239,17 +239,27 @@ void launch_code_run_with(const LaunchCode *code, const LaunchInput *inputs, uin
 
 // ---- Did it wrap? ----
 
+static bool may_wrap(const LaunchInstr *x) {
+    switch ((LaunchOp)x->op) {
+    case LAUNCH_ADD:
+    case LAUNCH_SUB:
+    case LAUNCH_MUL:
+    case LAUNCH_NEG:
+    case LAUNCH_SHL: return dtype_signed((Dtype)x->dtype);
+    default: return false;
+    }
+}
+
 // Signed only: an unsigned difference may have been rewritten as a sum that wraps.
 static bool instr_wraps(const LaunchInstr *x, const uint64_t *values, uint64_t result) {
     Dtype t = (Dtype)x->dtype;
-    bool binary = x->op == LAUNCH_ADD || x->op == LAUNCH_SUB || x->op == LAUNCH_MUL;
-    if (!(binary || x->op == LAUNCH_NEG || x->op == LAUNCH_SHL) || !dtype_signed(t)) return false;
+    if (!may_wrap(x)) return false;
     int64_t a = dtype_to_i64(t, values[x->a]), exact = 0, found = dtype_to_i64(t, result);
     if (x->op == LAUNCH_SHL) {
         uint64_t count = values[x->b];
         return count >= dtype_bits(t) ? a != 0 : found >> count != a;
     }
-    int64_t b = binary ? dtype_to_i64(t, values[x->b]) : 0;
+    int64_t b = x->op == LAUNCH_NEG ? 0 : dtype_to_i64(t, values[x->b]);
     bool over = x->op == LAUNCH_ADD   ? __builtin_add_overflow(a, b, &exact)
                 : x->op == LAUNCH_MUL ? __builtin_mul_overflow(a, b, &exact)
                 : x->op == LAUNCH_SUB ? __builtin_sub_overflow(a, b, &exact)

@@ -168,19 +168,20 @@ typedef struct MemoPlace {
     size_t offset;
 } MemoPlace;
 
-static bool recall_pointer(Recall *r, const MetaArg *arg, MemoPlace from, uint32_t i) {
+static bool recall_pointer(Recall *r, const MetaArg *arg, const MemoPlace *from, uint32_t i) {
     const MemoArg *m = &r->memo->args[i];
     LaunchInput *in = &r->plan->inputs[i];
     RtRange *range = &r->plan->ranges[i];
     *range = (RtRange){0};
-    in->address = (uint64_t)(uintptr_t)from.pointer;
-    r->same_buffers = r->same_buffers && from.buffer.handle == m->buffer.handle;
-    if (from.buffer.handle) {
-        if (from.pointer || !find_buffer(r, m, from.buffer, range) || from.offset > range->size)
+    in->address = (uint64_t)(uintptr_t)from->pointer;
+    r->same_buffers = r->same_buffers && from->buffer.handle == m->buffer.handle;
+    if (from->buffer.handle) {
+        if (from->pointer || !find_buffer(r, m, from->buffer, range) || from->offset > range->size)
             return false;
-        in->address = (uint64_t)(uintptr_t)range->base + from.offset;
+        in->address = (uint64_t)(uintptr_t)range->base + from->offset;
     }
-    if (in->address & m->align || range->size != m->bytes || !same_low(r, m, in->address))
+    if (m->view || in->address & m->align || range->size != m->bytes ||
+        !same_low(r, m, in->address))
         return false;
     in->first = range->size ? (uint64_t)(uintptr_t)range->base : in->address;
     in->last = in->first + range->size;
@@ -200,19 +201,20 @@ static bool recall_scalar(const Recall *r, const MetaArg *arg, RtNumber from, ui
 
 static bool recall_arg(Recall *r, const LaunchGiven *given, uint32_t i) {
     const MetaArg *arg = &r->memo->loaded->meta->args[i];
+    const tilec_arg *from = given->args ? &given->args[i] : NULL;
     const tilec_view *v = view_at(given, i);
-    if (!v != !r->memo->args[i].view) return false;
-    if (v) return arg->kind != META_SCALAR && recall_view(r, arg, v, i);
-    if (given->args) {
-        const tilec_arg *from = &given->args[i];
-        if (arg->kind == META_SCALAR) return recall_scalar(r, arg, rt_number_of_arg(from), i);
-        return arg->kind == META_POINTER && from->kind == TILEC_ARG_POINTER &&
-               recall_pointer(r, arg, (MemoPlace){from->pointer, from->buffer, from->offset}, i);
-    }
-    const void *value = given->values[i];
-    if (arg->kind == META_POINTER)
-        return recall_pointer(r, arg, (MemoPlace){.pointer = *(void *const *)value}, i);
-    return recall_scalar(r, arg, rt_number_of_value(arg->dtype, value), i);
+    if (v) return r->memo->args[i].view && recall_view(r, arg, v, i);
+    if (arg->kind == META_SCALAR)
+        return recall_scalar(
+            r, arg,
+            from ? rt_number_of_arg(from) : rt_number_of_value(arg->dtype, given->values[i]), i);
+    if (from && (arg->kind != META_POINTER || from->kind != TILEC_ARG_POINTER)) return false;
+    MemoPlace place = {0};
+    if (from)
+        place = (MemoPlace){from->pointer, from->buffer, from->offset};
+    else
+        place.pointer = *(void *const *)given->values[i];
+    return recall_pointer(r, arg, &place, i);
 }
 
 // Are the pairs as launch code read them?
@@ -226,8 +228,9 @@ static bool same_pairs(const LaunchMemo *memo, const LaunchInput *inputs) {
     return true;
 }
 
-static bool recall_from(LaunchMemo *memo, tilec_kernel *kernel, const LaunchGiven *given,
-                        LaunchPlan *plan) {
+// Not inlined: the loop over the arguments needs all registers.
+__attribute__((noinline)) static bool recall_from(LaunchMemo *memo, tilec_kernel *kernel,
+                                                  const LaunchGiven *given, LaunchPlan *plan) {
     const int64_t *grid = given->grid;
     if (!memo->known || memo->host_grid != (grid != NULL) || (grid && !is_small(grid)) ||
         memo->choices != atomic_load_explicit(&kernel->choices, memory_order_relaxed))
@@ -241,11 +244,8 @@ static bool recall_from(LaunchMemo *memo, tilec_kernel *kernel, const LaunchGive
     if (!kept && r.same_buffers)  // each buffer was looked up again
         atomic_store_explicit(&memo->buffers_gone, gone, memory_order_relaxed);
     plan->variant = memo->variant;
-    plan->empty = false;
-    for (int d = 0; d < 3; d++) {
-        plan->grid[d] = grid ? grid[d] : memo->grid[d];
-        plan->empty = plan->empty || !plan->grid[d];
-    }
+    memcpy(plan->grid, grid ? grid : memo->grid, sizeof plan->grid);
+    plan->empty = grid && (!grid[0] || !grid[1] || !grid[2]);
     return true;
 }
 

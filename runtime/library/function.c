@@ -6,7 +6,7 @@
 #include "runtime/cpu/device.h"
 #include "runtime/cuda/device.h"
 #include "runtime/launch.h"
-#include "runtime/library.h"
+#include "runtime/library/library.h"
 
 // ---- Modules ----
 

@@ -1,4 +1,4 @@
-#include "runtime/library.h"
+#include "runtime/library/library.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,6 @@
 #include "base/status.h"
 #include "runtime/context.h"
 #include "runtime/cpu/device.h"
-#include "runtime/launch_memo.h"
 
 _Static_assert(sizeof(tilec_view) == ARCHIVE_VIEW_BYTES, "built functions take views of this size");
 
@@ -18,8 +17,8 @@ tilec_status library_unreadable(tilec_context *context, const char *wrong) {
     return rt_fail(context, TILEC_IO, "the archive cannot be read: %s", wrong);
 }
 
-static tilec_status open_archive(tilec_context *context, const struct tilec_archive *data,
-                                 Archive *archive) {
+tilec_status library_open_archive(tilec_context *context, const struct tilec_archive *data,
+                                  Archive *archive) {
     const char *wrong;
     if (!data) return rt_fail(context, TILEC_INVALID_ARGUMENT, "the archive is NULL");
     return archive_open(data, archive, &wrong) ? TILEC_OK : library_unreadable(context, wrong);
@@ -246,7 +245,7 @@ static tilec_status load(tilec_device *device, const struct tilec_archive *data,
     tilec_context *c = device->context;
     Archive archive;
     ArchivePlace place;
-    tilec_status s = open_archive(c, data, &archive);
+    tilec_status s = library_open_archive(c, data, &archive);
     if (!s) s = check_archive(device, &archive, interface_number, &place);
     if (s) return s;
     os_mutex_lock(c->lock);
@@ -413,7 +412,7 @@ tilec_status tilec_device_open_for(tilec_context *context, const tilec_archive *
     if (!device)
         return rt_fail(context, TILEC_INVALID_ARGUMENT, "the pointer for the device is NULL");
     Archive archive;
-    tilec_status s = open_archive(context, data, &archive);
+    tilec_status s = library_open_archive(context, data, &archive);
     if (s) return s;
     Recovery r;
     if (RECOVER_FAILED(&r)) return rt_no_memory(context);
@@ -423,42 +422,6 @@ tilec_status tilec_device_open_for(tilec_context *context, const tilec_archive *
     arena_destroy(arena);
     recover_end(&r);
     return s;
-}
-
-// ---- Calls ----
-
-static tilec_status not_loaded(tilec_stream *stream, const struct tilec_archive *data) {
-    tilec_context *c = stream->device->context;
-    Archive archive;
-    rt_begin(c);
-    tilec_status s = open_archive(c, data, &archive);
-    if (s) return s;
-    return rt_fail(c, TILEC_INVALID_ARGUMENT,
-                   "library %.*s is not loaded on device %s: call %.*s_load for it first",
-                   STR_ARG(archive.name), stream->device->name, STR_ARG(archive.name));
-}
-
-static tilec_status call(tilec_library *library, uint32_t number, tilec_stream *stream,
-                         const void *const *values) {
-    LibraryFunction *f = atomic_load_explicit(&library->functions[number], memory_order_acquire);
-    if (!f) {
-        rt_begin(library->device->context);
-        tilec_status s = library_function(library, number, &f);
-        if (s) return s;
-    }
-    return rt_kernel_call(&f->kernel, stream, values);
-}
-
-tilec_status tilec_archive_call(const tilec_archive *data, uint32_t function, tilec_stream *stream,
-                                const void *const *values) {
-    if (!stream) return TILEC_INVALID_ARGUMENT;
-    // An unloaded library has no archive; looking up NULL would find it.
-    tilec_library *l = data ? library_find(stream->device, data) : NULL;
-    if (!l) return not_loaded(stream, data);
-    if (function < l->archive.function_count) return call(l, function, stream, values);
-    rt_begin(l->device->context);
-    return rt_fail(l->device->context, TILEC_INVALID_ARGUMENT,
-                   "library %s has no function with number %u", l->name, function);
 }
 
 // ---- Tables ----
@@ -518,7 +481,7 @@ tilec_status tilec_archive_describe(tilec_context *context, const tilec_archive 
         return rt_fail(context, TILEC_INVALID_ARGUMENT, "the pointer for the answer is NULL");
     Archive archive;
     const char *wrong;
-    tilec_status s = open_archive(context, data, &archive);
+    tilec_status s = library_open_archive(context, data, &archive);
     if (s) return s;
     if (!archive_verify(&archive, &wrong)) return library_unreadable(context, wrong);
     *info = (tilec_archive_info){.name = archive.name.text,

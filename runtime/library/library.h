@@ -11,8 +11,8 @@
 // loaded.
 //
 //     const tilec_library *l = library_find(stream->device, &kernels_archive);
-#ifndef TILEC_RUNTIME_LIBRARY_H
-#define TILEC_RUNTIME_LIBRARY_H
+#ifndef TILEC_RUNTIME_LIBRARY_LIBRARY_H
+#define TILEC_RUNTIME_LIBRARY_LIBRARY_H
 
 #include <stdatomic.h>
 #include <tilec/library.h>
@@ -90,6 +90,9 @@ void library_function_destroy(LibraryFunction *function);
 bool library_is_loaded(const tilec_library *library);
 
 tilec_status library_unreadable(tilec_context *context, const char *wrong);
+// Reads the archive's header. The error for NULL or damaged data is reported.
+tilec_status library_open_archive(tilec_context *context, const struct tilec_archive *data,
+                                  Archive *archive);
 // Adds "add, matmul_f16"; shortened if the library has very many functions.
 void library_add_functions(const Archive *archive, StrBuf *out);
 

@@ -4,7 +4,7 @@
 #include "base/recover.h"
 #include "base/status.h"
 #include "runtime/context.h"
-#include "runtime/library.h"
+#include "runtime/library/library.h"
 
 // "matmul" of "matmul_f16_f32": the name without the types at its end, which are counted.
 static Str without_types(Str name, uint32_t *types) {

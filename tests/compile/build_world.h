@@ -19,7 +19,7 @@
 // after the above, as cmocka asks
 #include <cmocka.h>
 
-#include "runtime/library.h"
+#include "runtime/library/library.h"
 #include "tests/support/codegen_plugin.h"
 #include "tests/support/made_library.h"
 

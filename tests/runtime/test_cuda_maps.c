@@ -31,6 +31,7 @@ typedef struct Fixture {
     Str extents[4];
     MetaMap maps[MAPS], turned[MAPS];
     MetaVariant variants[2];
+    LaunchInstr one;
     MetaKernel meta;
     RtModuleSlot modules[2];
     RtLoaded loaded;
@@ -73,7 +74,12 @@ static void make_meta(Fixture *f) {
                            .promotion = 256};
     f->maps[1] =
         (MetaMap){.arg = 1, .rank = 3, .dtype = DTYPE_F32, .axes = {2, 0, 1}, .box = {4, 1, 256}};
-    f->variants[0] = (MetaVariant){.entry = STR("k"), .guard = META_NO_VALUE, .block = {1, 1, 1}};
+    f->one = (LaunchInstr){.op = LAUNCH_CONST, .dtype = DTYPE_I64, .result = DTYPE_I64, .imm = 1};
+    f->variants[0] = (MetaVariant){.entry = STR("k"),
+                                   .guard = META_NO_VALUE,
+                                   .block = {1, 1, 1},
+                                   .code = {.code = &f->one, .count = 1},
+                                   .grid_rank = 1};
     f->variants[1] = f->variants[0];
     f->variants[1].facts = FACT_MAPPED;
     f->variants[1].map_count = MAPS, f->variants[1].maps = f->maps;
