@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """ptxas's instructions for our PTX and for Triton's, kernel by kernel; no GPU needed.
 
-usage: bench/sass.py [-k REGEX] [SM…]       SM: 75 80 89 90 120 (default: all)
+usage: bench/sass.py [-k REGEX] [SM…]       SM: 75 80 89 90 90a 120 (default: all but 90a)
 
   TILEC     the command (default: build/debug/tilec)
   BASELINE  the directory of loops.py (default: ../shared/triton-baseline)
@@ -18,9 +18,14 @@ instruction). Registers and spilled bytes are ptxas's. "ratio" is ours divided b
 instructions, loops.py takes the longest, which does the steps of tiles at an edge: "masked". The
 main loop is the first, which does the steps of whole tiles.
 
-The table goes into docs/performance.md by
+The kernels "… of Python" are those of Triton's own file, BASELINE/kernels.py, which tilec reads as it
+is, with the types, facts, warps and stages that Triton got.
 
-    bench/sass.py … | scripts/gen/results.sh keep nvidia-triton MACHINE COMMAND && scripts/gen/results.sh
+The tables go into docs/performance.md by
+
+    bench/sass.py -k '^((?!Python).)*$' | scripts/gen/results.sh keep nvidia-triton MACHINE COMMAND
+    bench/sass.py -k Python 80 90a | scripts/gen/results.sh keep nvidia-python MACHINE COMMAND
+    scripts/gen/results.sh
 """
 import ast, os, re, subprocess, sys, tempfile
 
@@ -44,6 +49,36 @@ CASES = [
 ]
 
 
+def typed(pointers, element, by16, i32='', rest=''):
+    """the types and facts of a Python kernel's parameters"""
+    names = [f'{n}=*{element}:16' for n in pointers.split()] + [f'{n}=i32:16' for n in by16.split()]
+    return ' '.join(names + [f'{n}=i32' for n in i32.split()]) + ' ' + rest
+
+
+def python_matmul(element, tiles):
+    return typed('a b c', element, 'M N K sam sbk scm', '',
+                 f'sak=i32:1 sbn=i32:1 scn=i32:1 {tiles} G=8 warps=8 stages=3')
+
+
+def python_attention(causal):
+    return typed('Q K V O', 'fp16', 'sz sh sm N', 'H',
+                 f'scale=fp32 BM=128 BN=64 D=64 CAUSAL={causal} warps=4 stages=3')
+
+
+CASES += [
+    ('vadd of Python', 'vadd', 'vadd', False, typed('x y o', 'fp32', 'n', '', 'B=1024 warps=4')),
+    ('softmax of Python', 'softmax', 'softmax', False,
+     typed('x y', 'fp32', 'sx sy C', 'R', 'W=1024 warps=4')),
+    ('layernorm f16 of Python', 'layernorm', 'layernorm', False,
+     typed('X Y Wt Bs', 'fp16', 'stride N', '', 'eps=fp32 BLOCK=1024 warps=4')),
+    ('matmul f16 of Python', 'matmul_fp16', 'matmul', True, python_matmul('fp16', 'BM=128 BN=128 BK=64')),
+    ('matmul bf16 of Python', 'matmul_bf16', 'matmul', True, python_matmul('bf16', 'BM=128 BN=128 BK=64')),
+    ('matmul tf32 of Python', 'matmul_fp32', 'matmul', True, python_matmul('fp32', 'BM=128 BN=64 BK=32')),
+    ('attention of Python', 'attn_fp16', 'attn', True, python_attention(0)),
+    ('attention of Python, causal', 'attn_fp16_causal', 'attn', True, python_attention(1)),
+]
+
+
 def tool(name):
     return os.path.join(WHEEL, name) if WHEEL else name
 
@@ -51,7 +86,7 @@ def tool(name):
 def assemble(ptx, cubin, sm):
     """registers and spilled bytes, or None"""
     blackwell = tool('ptxas-blackwell')
-    ptxas = blackwell if sm >= 90 and os.path.exists(blackwell) else tool('ptxas')
+    ptxas = blackwell if int(sm.rstrip('a')) >= 90 and os.path.exists(blackwell) else tool('ptxas')
     arch = re.search(r'^\.target\s+(\w+)', open(ptx).read(), re.M)[1]
     made = subprocess.run([ptxas, '-v', '-arch=' + arch, ptx, '-o', cubin], capture_output=True, text=True)
     if made.returncode:
@@ -127,7 +162,8 @@ def measure(ptx, folder, name, sm, product):
 
 def ours(kernel, options, folder, name, sm, product):
     ptx = os.path.join(folder, name + '.ptx')
-    command = [TILEC, 'emit', os.path.join(ROOT, 'bench', 'sass', 'kernels.tile'), kernel, '--as', 'asm',
+    file = os.path.join(BASELINE, 'kernels.py') if 'Python' in name else os.path.join(ROOT, 'bench', 'sass', 'kernels.tile')
+    command = [TILEC, 'emit', file, kernel, '--as', 'asm',
                '--target', f'sm_{sm}', '--math=contract,approx', '-o', ptx]
     for option in options.split():
         command += ['--set', option]
@@ -164,12 +200,12 @@ def main():
     print('| ' + ' | '.join(['kernel', 'target', *heads, 'Triton: all', *heads[1:], 'ratio']) + ' |')
     print('|---' * 17 + '|')
     for name, triton, kernel, product, options in CASES:
-        for sm in [int(x) for x in arguments] or [75, 80, 89, 90, 120]:
+        for sm in arguments or ['75', '80', '89', '90', '120']:
             if not re.search(only, name):
                 continue
             stem = re.sub(r'\W+', '_', name) + f'_{sm}'
             a = ours(kernel, options, folder, stem, sm, product)
-            theirs = os.path.join(TRITON, f'{triton}_{sm}', 'k.ptx')
+            theirs = os.path.join(TRITON, f'{triton}_{sm.rstrip("a")}', 'k.ptx')
             b = measure(theirs, folder, 'triton_' + stem, sm, product) if TRITON and os.path.exists(theirs) else None
             row(name, sm, a, b, product)
 
