@@ -125,8 +125,8 @@ bool ir_operand_optional(IrOpcode code, uint32_t index) {
     return size > 0 && item[size - 1] == '?';
 }
 
-static const char *const reduce_texts[] = {"sum",    "prod", "min", "max",   "argmin",
-                                           "argmax", "any",  "all", "custom"};
+static const char *const reduce_texts[] = {"sum",    "prod",   "min", "max", "minnum", "maxnum",
+                                           "argmin", "argmax", "any", "all", "custom"};
 static const char *const rmw_texts[] = {"add", "sub", "and",  "or",  "xor",
                                         "min", "max", "xchg", "load"};
 static const char *const order_texts[] = {"relaxed", "acquire", "release", "acq_rel"};
@@ -212,6 +212,8 @@ unsigned ir_reduce_classes(IrReduce kind) {
     case IR_REDUCE_MAX:
     case IR_REDUCE_ARGMIN:
     case IR_REDUCE_ARGMAX: return DTYPE_CLASS_NUMBER;
+    case IR_REDUCE_MINNUM:
+    case IR_REDUCE_MAXNUM: return DTYPE_CLASS_ANYFLOAT;
     case IR_REDUCE_ANY:
     case IR_REDUCE_ALL: return DTYPE_CLASS_BOOL;
     case IR_REDUCE_CUSTOM: break;

@@ -72,6 +72,8 @@ typedef enum IrReduce {
     IR_REDUCE_PROD,
     IR_REDUCE_MIN,
     IR_REDUCE_MAX,
+    IR_REDUCE_MINNUM,  // as min and max, but a number wins over a NaN
+    IR_REDUCE_MAXNUM,
     IR_REDUCE_ARGMIN,
     IR_REDUCE_ARGMAX,
     IR_REDUCE_ANY,

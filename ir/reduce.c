@@ -23,6 +23,8 @@ uint64_t ir_reduce_identity(IrReduce kind, Dtype t) {
     case IR_REDUCE_ARGMIN: return extreme(t, true);
     case IR_REDUCE_MAX:
     case IR_REDUCE_ARGMAX: return extreme(t, false);
+    case IR_REDUCE_MINNUM:
+    case IR_REDUCE_MAXNUM: return dtype_from_double(t, (double)NAN, true);
     case IR_REDUCE_ANY:
     case IR_REDUCE_CUSTOM: return 0;
     case IR_REDUCE_ALL: return 1;
@@ -37,6 +39,8 @@ IrOpcode ir_reduce_opcode(IrReduce kind, Dtype t) {
     case IR_REDUCE_PROD: return logical ? IR_AND : IR_MUL;
     case IR_REDUCE_MIN: return logical ? IR_AND : IR_MIN;
     case IR_REDUCE_MAX: return logical ? IR_OR : IR_MAX;
+    case IR_REDUCE_MINNUM: return IR_MINNUM;
+    case IR_REDUCE_MAXNUM: return IR_MAXNUM;
     case IR_REDUCE_ANY: return IR_OR;
     case IR_REDUCE_ALL: return IR_AND;
     case IR_REDUCE_ARGMIN:

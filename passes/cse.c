@@ -31,8 +31,9 @@ typedef struct Cse {
 // ---- equality -----------------------------------------------------------------------------------
 
 static bool commutes(IrOpcode code) {
-    return code == IR_ADD || code == IR_MUL || code == IR_MIN || code == IR_MAX || code == IR_AND ||
-           code == IR_OR || code == IR_XOR || code == IR_EQ || code == IR_NE;
+    return code == IR_ADD || code == IR_MUL || code == IR_MIN || code == IR_MAX ||
+           code == IR_MINNUM || code == IR_MAXNUM || code == IR_AND || code == IR_OR ||
+           code == IR_XOR || code == IR_EQ || code == IR_NE;
 }
 
 static uint64_t mix(uint64_t hash, uint64_t more) {

@@ -148,7 +148,9 @@ static bool keeps_one(IrReduce kind, const IrType *type) {
     case IR_REDUCE_SUM: return is_int;
     case IR_REDUCE_PROD: return is_int || float_fine;
     case IR_REDUCE_MIN:
-    case IR_REDUCE_MAX: return is_int || float_fine;
+    case IR_REDUCE_MAX:
+    case IR_REDUCE_MINNUM:
+    case IR_REDUCE_MAXNUM: return is_int || float_fine;
     case IR_REDUCE_ANY:
     case IR_REDUCE_ALL: return true;
     case IR_REDUCE_ARGMIN:
@@ -186,6 +188,8 @@ IrValue *rule_reduce_constant(Simplify *s, IrOp *op) {
     case IR_REDUCE_ALL: return simplify_constant(s, op, bits);
     case IR_REDUCE_ARGMIN:
     case IR_REDUCE_ARGMAX: return simplify_constant(s, op, 0);
+    case IR_REDUCE_MINNUM:
+    case IR_REDUCE_MAXNUM:
     case IR_REDUCE_PROD:
     case IR_REDUCE_CUSTOM: return NULL;
     }

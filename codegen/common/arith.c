@@ -224,6 +224,11 @@ static LLVMValueRef quotient(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueR
     return r ? r : LLVMBuildFDiv(g->b, a, b, "");
 }
 
+static LLVMValueRef number_extreme(Gen *g, LLVMValueRef a, LLVMValueRef b, bool greatest) {
+    if (g->target->number_extreme) return g->target->number_extreme(g, a, b, greatest);
+    return of_two(g, greatest ? "llvm.maximumnum" : "llvm.minimumnum", a, b);
+}
+
 static LLVMValueRef float_binary(Gen *g, IrOpcode code, const IrType *t, LLVMValueRef a,
                                  LLVMValueRef b) {
     switch (code) {
@@ -234,6 +239,8 @@ static LLVMValueRef float_binary(Gen *g, IrOpcode code, const IrType *t, LLVMVal
     case IR_REM: return g->target->remainder(g, t, a, b);
     case IR_MIN: return g->target->extreme(g, t, a, b, false);
     case IR_MAX: return g->target->extreme(g, t, a, b, true);
+    case IR_MINNUM: return number_extreme(g, a, b, false);
+    case IR_MAXNUM: return number_extreme(g, a, b, true);
     default: break;
     }
     UNREACHABLE("%s of floats", ir_op_info(code)->text);
@@ -252,6 +259,8 @@ IrOpcode gen_reduce_opcode(IrReduce kind, Dtype elem) {
     case IR_REDUCE_PROD: return IR_MUL;
     case IR_REDUCE_MIN: return IR_MIN;
     case IR_REDUCE_MAX: return IR_MAX;
+    case IR_REDUCE_MINNUM: return IR_MINNUM;
+    case IR_REDUCE_MAXNUM: return IR_MAXNUM;
     case IR_REDUCE_ANY: return IR_OR;
     case IR_REDUCE_ALL: return IR_AND;
     case IR_REDUCE_ARGMIN:

@@ -40,6 +40,8 @@ typedef struct GenTarget {
     // The least or greatest of two floats of a part's type `t` (f16 as half); NaN if one of them
     // is.
     LLVMValueRef (*extreme)(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b, bool greatest);
+    // The same, but a number wins over a NaN. NULL: LLVM's intrinsic.
+    LLVMValueRef (*number_extreme)(Gen *g, LLVMValueRef a, LLVMValueRef b, bool greatest);
     // a / b under math(approx). NULL, or a NULL result: LLVM's instruction.
     LLVMValueRef (*quotient)(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b);
     // x, an integer of one part, with its range hidden from LLVM. NULL: LLVM may know it, because

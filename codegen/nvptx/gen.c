@@ -108,6 +108,24 @@ static LLVMValueRef nvptx_extreme(Gen *g, const IrType *t, LLVMValueRef a, LLVMV
                          (LLVMValueRef[]){a, b});
 }
 
+static LLVMValueRef widened_half(LLVMValueRef v) {
+    if (!LLVMIsAFPExtInst(v)) return NULL;
+    LLVMValueRef x = LLVMGetOperand(v, 0);
+    return LLVMGetTypeKind(LLVMTypeOf(x)) == LLVMHalfTypeKind ? x : NULL;
+}
+
+// Two halves that were widened are compared as halves where there is an instruction for them; for
+// `maximum` LLVM 22 does that itself.
+static LLVMValueRef nvptx_number_extreme(Gen *g, LLVMValueRef a, LLVMValueRef b, bool greatest) {
+    LLVMTypeRef type = LLVMTypeOf(a);
+    bool narrow = gpu_gen(g)->machine.nan_extremes[0] && widened_half(a) && widened_half(b);
+    LLVMValueRef x[] = {narrow ? widened_half(a) : a, narrow ? widened_half(b) : b};
+    LLVMTypeRef within = LLVMTypeOf(x[0]);
+    LLVMValueRef r =
+        gen_intrinsic(g, greatest ? "llvm.maximumnum" : "llvm.minimumnum", 1, &within, 2, x);
+    return narrow ? LLVMBuildFPExt(g->b, r, type, "") : r;
+}
+
 // Multiplies by the reciprocal. The error is below 2.5 ulp if 1 / b is a normal number: one of the
 // reciprocal, which a product with a larger significand doubles, and a rounding.
 static LLVMValueRef nvptx_quotient(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b) {
@@ -177,6 +195,7 @@ const GenTarget nvptx_gen_target = {.global_space = SPACE_GLOBAL,
                                     .lanes_apart = true,
                                     .op = nvptx_op,
                                     .extreme = nvptx_extreme,
+                                    .number_extreme = nvptx_number_extreme,
                                     .quotient = nvptx_quotient,
                                     .remainder = gen_remainder,
                                     .plain_scopes = scopes,

@@ -21,6 +21,9 @@
 // tl.def: which random numbers
 enum { TR_RAND, TR_RANDINT, TR_RANDN, TR_RANDINT4X, TR_RAND4X, TR_RANDN4X };
 
+// tl.PropagateNan.NONE and ALL: Triton's numbers
+enum { TR_NUMBER_WINS = 0, TR_NAN_WINS = 0xffff };
+
 enum {
     TR_CALL_DEPTH = 64,    // nested calls of jit functions
     TR_WALK_DEPTH = 1000,  // nested nodes, through calls, too

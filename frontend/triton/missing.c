@@ -21,7 +21,6 @@ static const char *const unsupported[] = {
     "block_type",
     "async_task",
     "async_tasks",
-    "PropagateNan",
 };
 
 static bool is_unsupported(Str name) {

@@ -26,6 +26,14 @@ static Val module_value(Elab *e, Str path) {
     return tr_object(e, (Object){.kind = OBJECT_MODULE, .path = path});
 }
 
+// tl.PropagateNan and its two numbers, which are Triton's own.
+static Val propagate_nan(Elab *e, Str path, Str name) {
+    if (str_equal(name, STR("PropagateNan"))) return module_value(e, path);
+    if (str_ends(path, STR(".PropagateNan.NONE"))) return el_int(TR_NUMBER_WINS);
+    if (str_ends(path, STR(".PropagateNan.ALL"))) return el_int(TR_NAN_WINS);
+    return unknown(e, path);
+}
+
 // A name of triton.language or one of its submodules.
 static Val tl_value(Elab *e, Str path, Str name) {
     Dtype type;
@@ -43,7 +51,7 @@ static Val tl_value(Elab *e, Str path, Str name) {
     if (str_starts(name, STR("float")) || str_starts(name, STR("int")) ||
         str_starts(name, STR("uint")) || str_starts(name, STR("bfloat")))
         if (tr_type_named(name, &type)) return (Val){.kind = VAL_TYPE, .type = type};
-    return unknown(e, path);
+    return propagate_nan(e, path, name);
 }
 
 static Val triton_value(Elab *e, Str path, Str name) {

@@ -167,6 +167,11 @@ static uint64_t float_extreme(Dtype t, uint64_t a, uint64_t b, bool greatest) {
     return (x > y) == greatest ? a : b;
 }
 
+static uint64_t number_extreme(Dtype t, uint64_t a, uint64_t b, bool greatest) {
+    if (isnan(dtype_to_double(t, a))) return float_extreme(t, b, b, greatest);
+    return float_extreme(t, a, isnan(dtype_to_double(t, b)) ? a : b, greatest);
+}
+
 static bool compare_doubles(IrOpcode code, double x, double y, uint64_t *result) {
     switch (code) {
     case IR_EQ: *result = x == y; return true;
@@ -195,6 +200,8 @@ static bool eval_float(IrOpcode code, Dtype t, const uint64_t *in, uint64_t *res
     case IR_REM: *result = exact(t, fmod(x, dtype_to_double(t, in[1]))); return true;
     case IR_MIN: *result = float_extreme(t, in[0], in[1], false); return true;
     case IR_MAX: *result = float_extreme(t, in[0], in[1], true); return true;
+    case IR_MINNUM: *result = number_extreme(t, in[0], in[1], false); return true;
+    case IR_MAXNUM: *result = number_extreme(t, in[0], in[1], true); return true;
     case IR_ATAN2: *result = eval_atan2(t, x, dtype_to_double(t, in[1])); return true;
     case IR_COPYSIGN: *result = copy_sign(t, in[0], in[1]); return true;
     case IR_POW: *result = eval_pow(t, x, dtype_to_double(t, in[1])); return true;

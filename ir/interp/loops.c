@@ -35,6 +35,14 @@ static inline float greatest_f32(float x, float y) {
     return x > y ? x : y;
 }
 
+static inline float least_number_f32(float x, float y) {
+    return x != x ? quiet_f32(y) : least_f32(x, y != y ? x : y);
+}
+
+static inline float greatest_number_f32(float x, float y) {
+    return x != x ? quiet_f32(y) : greatest_f32(x, y != y ? x : y);
+}
+
 static bool loop_f32(IrOpcode code, uint64_t n, void *result, const void *a, const void *b,
                      const void *c) {
     switch (code) {
@@ -44,6 +52,8 @@ static bool loop_f32(IrOpcode code, uint64_t n, void *result, const void *a, con
     case IR_DIV: LOOP2(float, float, quiet_f32(x[i] / y[i]));
     case IR_MIN: LOOP2(float, float, least_f32(x[i], y[i]));
     case IR_MAX: LOOP2(float, float, greatest_f32(x[i], y[i]));
+    case IR_MINNUM: LOOP2(float, float, least_number_f32(x[i], y[i]));
+    case IR_MAXNUM: LOOP2(float, float, greatest_number_f32(x[i], y[i]));
     case IR_EQ: LOOP2(float, uint8_t, x[i] == y[i]);
     case IR_NE: LOOP2(float, uint8_t, x[i] != y[i]);
     case IR_LT: LOOP2(float, uint8_t, x[i] < y[i]);

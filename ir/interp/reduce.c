@@ -32,6 +32,8 @@ static uint64_t identity(IrReduce kind, Dtype t) {
     case IR_REDUCE_PROD: return is_float(t) ? dtype_from_double(t, 1, true) : 1;
     case IR_REDUCE_MIN: return least_or_greatest(t, true);
     case IR_REDUCE_MAX: return least_or_greatest(t, false);
+    case IR_REDUCE_MINNUM:
+    case IR_REDUCE_MAXNUM: return dtype_from_double(t, (double)NAN, true);
     case IR_REDUCE_ARGMIN:
     case IR_REDUCE_ARGMAX:
     case IR_REDUCE_ANY:
@@ -72,6 +74,8 @@ IrOpcode reduce_opcode(IrReduce kind, Dtype t) {
     case IR_REDUCE_PROD: return logical ? IR_AND : IR_MUL;
     case IR_REDUCE_MIN: return logical ? IR_AND : IR_MIN;
     case IR_REDUCE_MAX: return logical ? IR_OR : IR_MAX;
+    case IR_REDUCE_MINNUM: return IR_MINNUM;
+    case IR_REDUCE_MAXNUM: return IR_MAXNUM;
     case IR_REDUCE_ANY: return IR_OR;
     case IR_REDUCE_ALL: return IR_AND;
     case IR_REDUCE_ARGMIN:

@@ -300,6 +300,16 @@ static Shade lane_extreme(const ShadeLane *l) {
     return (Shade){v, isnan(e) ? HUGE_VAL : e};
 }
 
+// A NaN that is certain leaves the other; one that is not may be a number elsewhere.
+static Shade lane_number_extreme(const ShadeLane *l) {
+    Shade a = l->in[0], b = l->in[1];
+    if (isnan(a.v)) return a.e == 0 ? b : (Shade){b.v, HUGE_VAL};
+    if (isnan(b.v)) return b.e == 0 ? a : (Shade){a.v, HUGE_VAL};
+    ShadeLane numbers = *l;
+    numbers.code = l->code == IR_MINNUM ? IR_MIN : IR_MAX;
+    return lane_extreme(&numbers);
+}
+
 // The sign of a NaN that arithmetic made is unspecified, so either sign may come of one.
 static Shade lane_copysign(const ShadeLane *l) {
     Shade a = l->in[0], b = l->in[1];
@@ -326,6 +336,8 @@ static Shade lane_float(const ShadeLane *l) {
     case IR_REM: return lane_remainder(l);
     case IR_MIN:
     case IR_MAX: return lane_extreme(l);
+    case IR_MINNUM:
+    case IR_MAXNUM: return lane_number_extreme(l);
     case IR_POW: return lane_power(l);
     case IR_ATAN2: return lane_angle(l);
     case IR_COPYSIGN: return lane_copysign(l);

@@ -133,8 +133,13 @@ static void take_factor(ShadeFold *f, Shade s) {
     if (s.e > 0 && (isinf(s.e) || fabs(s.v) <= s.e)) f->certain = false;
 }
 
+static bool is_extreme(IrReduce kind) {
+    return kind == IR_REDUCE_MIN || kind == IR_REDUCE_MAX || kind == IR_REDUCE_MINNUM ||
+           kind == IR_REDUCE_MAXNUM;
+}
+
 static void take_extreme(ShadeFold *f, Shade s, uint64_t x) {
-    ShadeLane lane = {.code = f->kind == IR_REDUCE_MIN ? IR_MIN : IR_MAX,
+    ShadeLane lane = {.code = reduce_opcode(f->kind, f->elem),
                       .from = f->elem,
                       .to = f->elem,
                       .same_bits = true,
@@ -202,7 +207,7 @@ static Shade folded_extreme(const ShadeFold *f, uint64_t x) {
 
 Shade shade_folded(const ShadeFold *f, uint64_t x) {
     if (!f->n) return shade_exact(f->elem, x);
-    if (f->kind == IR_REDUCE_MIN || f->kind == IR_REDUCE_MAX) return folded_extreme(f, x);
+    if (is_extreme(f->kind)) return folded_extreme(f, x);
     if (!dtype_is(f->elem, DTYPE_CLASS_ANYFLOAT)) return folded_integers(f, x);
     return f->kind == IR_REDUCE_SUM ? folded_sum(f, x) : folded_product(f, x);
 }
@@ -256,7 +261,9 @@ Shade shade_reduce(const ShadeTerms *t, IrReduce kind, uint64_t x) {
     case IR_REDUCE_SUM:
     case IR_REDUCE_PROD:
     case IR_REDUCE_MIN:
-    case IR_REDUCE_MAX: return reduce_folded(t, kind, x);
+    case IR_REDUCE_MAX:
+    case IR_REDUCE_MINNUM:
+    case IR_REDUCE_MAXNUM: return reduce_folded(t, kind, x);
     case IR_REDUCE_ARGMIN:
     case IR_REDUCE_ARGMAX: return reduce_place(t, x, winner_of(t, kind));
     case IR_REDUCE_ANY:

@@ -93,6 +93,8 @@ static bool reduces(IrReduce kind, Dtype elem) {
     case IR_REDUCE_PROD:
     case IR_REDUCE_MIN:
     case IR_REDUCE_MAX: return dtype_is(elem, DTYPE_CLASS_NUMBER);
+    case IR_REDUCE_MINNUM:
+    case IR_REDUCE_MAXNUM: return dtype_is(elem, DTYPE_CLASS_ANYFLOAT);
     case IR_REDUCE_ANY:
     case IR_REDUCE_ALL: return elem == DTYPE_BOOL;
     case IR_REDUCE_ARGMIN:

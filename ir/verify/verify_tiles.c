@@ -162,8 +162,10 @@ static bool rule_reduce(Verifier *v, const IrOp *op) {
 
 static bool rule_scan(Verifier *v, const IrOp *op) {
     IrReduce kind = (IrReduce)ir_attr_int(op, IR_ATTR_REDUCE);
-    if (kind > IR_REDUCE_MAX && kind != IR_REDUCE_CUSTOM) {
-        return verifier_fail(v, op, "expected kind sum, prod, min, max or custom, found %s",
+    if (kind > IR_REDUCE_MAXNUM && kind != IR_REDUCE_CUSTOM) {
+        return verifier_fail(v, op,
+                             "expected kind sum, prod, min, max, minnum, maxnum or custom, "
+                             "found %s",
                              ir_enum_text(IR_KIND_REDUCE, kind));
     }
     uint32_t axis;

@@ -107,9 +107,12 @@ static IrValue *arithmetic(Legal *l, IrOpcode code, IrValue *const *x) {
     case IR_DIV:
     case IR_REM:
     case IR_MIN:
-    case IR_MAX: {
+    case IR_MAX:
+    case IR_MINNUM:
+    case IR_MAXNUM: {
+        bool picks = code == IR_REM || (code >= IR_MIN && code <= IR_MAXNUM);
         IrValue *r = legal_binary(l, code, legal_widen(l, x[0]), legal_widen(l, x[1]));
-        return legal_narrow(l, r, t, code != IR_REM && code != IR_MIN && code != IR_MAX);
+        return legal_narrow(l, r, t, !picks);
     default: break;
     }
     case IR_EQ:
@@ -190,6 +193,8 @@ static IrOpcode reduce_code(IrReduce kind) {
     case IR_REDUCE_PROD: return IR_MUL;
     case IR_REDUCE_MIN: return IR_MIN;
     case IR_REDUCE_MAX: return IR_MAX;
+    case IR_REDUCE_MINNUM: return IR_MINNUM;
+    case IR_REDUCE_MAXNUM: return IR_MAXNUM;
     case IR_REDUCE_ARGMIN:
     case IR_REDUCE_ARGMAX:
     case IR_REDUCE_ANY:

@@ -145,8 +145,8 @@ static void store_moved(GenChain *c) {
 
 static IrValue *float_op(GenChain *c) {
     static const IrOpcode unary[] = {IR_NEG, IR_ABS, IR_FLOOR, IR_CEIL, IR_ROUND, IR_SQRT, IR_NEG};
-    static const IrOpcode binary[] = {IR_ADD, IR_SUB, IR_MUL, IR_MUL, IR_DIV,
-                                      IR_MIN, IR_MAX, IR_ADD, IR_REM};
+    static const IrOpcode binary[] = {IR_ADD, IR_SUB, IR_MUL, IR_MUL,    IR_DIV,   IR_MIN,
+                                      IR_MAX, IR_ADD, IR_REM, IR_MINNUM, IR_MAXNUM};
     static const IrOpcode rare[] = {IR_RSQRT, IR_EXP,   IR_EXP2, IR_LOG,     IR_LOG2, IR_SIN,
                                     IR_COS,   IR_TAN,   IR_TANH, IR_SIGMOID, IR_ERF,  IR_LOG1P,
                                     IR_EXPM1, IR_LOG10, IR_SINH, IR_COSH,    IR_ATAN, IR_ASIN,
@@ -159,7 +159,7 @@ static IrValue *float_op(GenChain *c) {
     if (way < 12) return ir_unary(&g->b, unary[dice_below(&g->dice, 7)], x);
     if (way == 12) return ir_binary(&g->b, IR_COPYSIGN, x, gen_no_nan(g, chain_value(c, t)));
     if (way < 16) return ir_ternary(&g->b, IR_FMA, x, chain_value(c, t), chain_value(c, t));
-    return ir_binary(&g->b, binary[dice_below(&g->dice, 9)], x, chain_value(c, t));
+    return ir_binary(&g->b, binary[dice_below(&g->dice, 11)], x, chain_value(c, t));
 }
 
 static IrValue *int_op(GenChain *c) {

@@ -101,8 +101,8 @@ static void gen_dot(Gen *g) {
 static IrValue *combine_one(Gen *g, IrValue *a, IrValue *b) {
     static const IrOpcode ints[] = {IR_ADD, IR_MUL, IR_MIN, IR_MAX, IR_AND, IR_OR, IR_XOR};
     static const IrOpcode bools[] = {IR_AND, IR_OR, IR_XOR};
-    static const IrOpcode floats[] = {IR_MIN, IR_MAX};
-    IrOpcode code = floats[dice_below(&g->dice, 2)];
+    static const IrOpcode floats[] = {IR_MIN, IR_MAX, IR_MINNUM, IR_MAXNUM};
+    IrOpcode code = floats[dice_below(&g->dice, 4)];
     if (a->type->elem == DTYPE_BOOL) code = bools[dice_below(&g->dice, 3)];
     if (dtype_is(a->type->elem, DTYPE_CLASS_INT)) code = ints[dice_below(&g->dice, 7)];
     return ir_binary(&g->b, code, a, b);
@@ -145,6 +145,8 @@ static unsigned reduce_classes(IrReduce kind) {
     case IR_REDUCE_ANY:
     case IR_REDUCE_ALL: return DTYPE_CLASS_BOOL;
     case IR_REDUCE_CUSTOM: return DTYPE_CLASS_ANY;
+    case IR_REDUCE_MINNUM:
+    case IR_REDUCE_MAXNUM: return DTYPE_CLASS_ANYFLOAT;
     case IR_REDUCE_SUM:
     case IR_REDUCE_PROD:
     case IR_REDUCE_MIN:
@@ -191,9 +193,10 @@ static void gen_reduce(Gen *g) {
 }
 
 static void gen_scan(Gen *g) {
-    static const IrReduce kinds[] = {IR_REDUCE_SUM, IR_REDUCE_PROD, IR_REDUCE_MIN, IR_REDUCE_MAX,
+    static const IrReduce kinds[] = {IR_REDUCE_SUM,   IR_REDUCE_PROD,   IR_REDUCE_MIN,
+                                     IR_REDUCE_MAX,   IR_REDUCE_MINNUM, IR_REDUCE_MAXNUM,
                                      IR_REDUCE_CUSTOM};
-    IrReduce kind = kinds[dice_below(&g->dice, 5)];
+    IrReduce kind = kinds[dice_below(&g->dice, 7)];
     uint32_t axis;
     IrValue *operands[3];
     uint32_t count = reduce_tiles(g, kind, &axis, operands);

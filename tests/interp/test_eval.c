@@ -236,11 +236,24 @@ static void check_arithmetic(Dtype t, uint64_t a, uint64_t b) {
     check_value(t, "sqrt", in, evaluate(IR_SQRT, t, in), rounded(t, sqrtl(x), 0));
 }
 
+static void check_numbers_win(Dtype t, const uint64_t in[2]) {
+    bool nan_a = isnan(value_of(t, in[0])), nan_b = isnan(value_of(t, in[1]));
+    uint64_t least = evaluate(IR_MINNUM, t, in), greatest = evaluate(IR_MAXNUM, t, in);
+    if (nan_a == nan_b) {
+        assert_int_equal(least, evaluate(IR_MIN, t, in));
+        assert_int_equal(greatest, evaluate(IR_MAX, t, in));
+        return;
+    }
+    assert_int_equal(least, in[nan_a]);
+    assert_int_equal(greatest, in[nan_a]);
+}
+
 // min and max: NaN wins, -0 is below +0, otherwise the operand's very bits.
 static void check_extremes(Dtype t, uint64_t a, uint64_t b) {
     uint64_t in[2] = {a, b};
     long double x = value_of(t, a), y = value_of(t, b);
     uint64_t least = evaluate(IR_MIN, t, in), greatest = evaluate(IR_MAX, t, in);
+    check_numbers_win(t, in);
     if (isnan(x) || isnan(y)) {
         assert_int_equal(least, dtype_from_double(t, (double)NAN, false));
         assert_int_equal(greatest, least);

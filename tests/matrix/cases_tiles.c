@@ -88,8 +88,13 @@ static const char *combiner(Matrix *m, int column, bool two) {
                        t, t, op, t);
 }
 
+static bool floats_only(IrReduce kind) {
+    return kind == IR_REDUCE_MINNUM || kind == IR_REDUCE_MAXNUM;
+}
+
 static bool kind_fits(IrReduce kind, int column) {
     if (kind == IR_REDUCE_CUSTOM) return true;
+    if (floats_only(kind)) return type_is_float((Dtype)column);
     bool logic = kind == IR_REDUCE_ANY || kind == IR_REDUCE_ALL;
     return logic == (column == DTYPE_BOOL);
 }
@@ -184,6 +189,7 @@ static void scan_one(Matrix *m, int column, Shape s, uint32_t axis, IrReduce kin
 
 static bool scans(IrReduce kind, int column) {
     if (kind == IR_REDUCE_CUSTOM) return true;
+    if (floats_only(kind)) return type_is_float((Dtype)column);
     return kind <= IR_REDUCE_MAX && column != DTYPE_BOOL;
 }
 

@@ -115,6 +115,15 @@ static Answer max(Dtype t, const uint64_t *in) {
     return answer_value(side == 2 ? nan_bits(t) : side >= 0 ? in[0] : in[1]);
 }
 
+static Answer minnum(Dtype t, const uint64_t *in) {
+    if (bits_are_nan(t, in[0])) return answer_value(in[1]);
+    return bits_are_nan(t, in[1]) ? answer_value(in[0]) : min(t, in);
+}
+static Answer maxnum(Dtype t, const uint64_t *in) {
+    if (bits_are_nan(t, in[0])) return answer_value(in[1]);
+    return bits_are_nan(t, in[1]) ? answer_value(in[0]) : max(t, in);
+}
+
 static Answer eq(Dtype t, const uint64_t *in) { return truth(order(t, in) == 0); }
 static Answer ne(Dtype t, const uint64_t *in) { return truth(order(t, in) != 0); }
 static Answer lt(Dtype t, const uint64_t *in) { return truth(order(t, in) == -1); }
@@ -187,6 +196,8 @@ static const Scalar scalars[IR_OPCODES] = {
     [IR_REM] = rem,
     [IR_MIN] = min,
     [IR_MAX] = max,
+    [IR_MINNUM] = minnum,
+    [IR_MAXNUM] = maxnum,
     [IR_AND] = and_,
     [IR_OR] = or_,
     [IR_XOR] = xor_,

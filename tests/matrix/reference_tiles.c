@@ -130,6 +130,8 @@ static Answer identity(IrReduce kind, Dtype t) {
         return answer_bits(
             number_round(t, (Number){NUMBER_INFINITE, low, 0, 0}, !format_of(t)->ieee));
     }
+    case IR_REDUCE_MINNUM:
+    case IR_REDUCE_MAXNUM: return answer_value(nan_bits(t));
     case IR_REDUCE_SUM:
     case IR_REDUCE_ARGMIN:
     case IR_REDUCE_ARGMAX:
@@ -164,7 +166,9 @@ static Answer fold_floats(IrReduce kind, Dtype t, const uint64_t *x, uint32_t n)
 
 // Does element b come before the best one so far?
 static bool beats(IrReduce kind, Dtype t, uint64_t best, uint64_t b) {
-    bool least = kind == IR_REDUCE_MIN || kind == IR_REDUCE_ARGMIN;
+    bool number = kind == IR_REDUCE_MINNUM || kind == IR_REDUCE_MAXNUM;
+    bool least = kind == IR_REDUCE_MIN || kind == IR_REDUCE_MINNUM || kind == IR_REDUCE_ARGMIN;
+    if (number && (bits_are_nan(t, best) || bits_are_nan(t, b))) return bits_are_nan(t, best);
     if (bits_are_nan(t, best)) return false;
     if (bits_are_nan(t, b)) return true;
     if (!type_is_float(t)) {
@@ -173,7 +177,7 @@ static bool beats(IrReduce kind, Dtype t, uint64_t best, uint64_t b) {
     }
     Number x = number_of(t, best), y = number_of(t, b);
     int side = number_compare(y, x);
-    bool zeros = kind == IR_REDUCE_MIN || kind == IR_REDUCE_MAX;  // -0 is below +0
+    bool zeros = kind != IR_REDUCE_ARGMIN && kind != IR_REDUCE_ARGMAX;  // -0 is below +0
     if (side == 0 && zeros) side = (int)x.negative - (int)y.negative;
     return least ? side < 0 : side > 0;
 }
@@ -217,6 +221,8 @@ static Answer fold(IrReduce kind, Dtype t, uint32_t operand, const uint64_t *x,
         return fold_integers(kind, t, x, n);
     case IR_REDUCE_MIN:
     case IR_REDUCE_MAX:
+    case IR_REDUCE_MINNUM:
+    case IR_REDUCE_MAXNUM:
     case IR_REDUCE_ARGMIN:
     case IR_REDUCE_ARGMAX: return fold_best(kind, t, x, place, n);
     case IR_REDUCE_ANY:

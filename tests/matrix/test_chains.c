@@ -30,14 +30,25 @@
 typedef struct Chain {
     Dtype elem;
     const char *text;
+    bool numbers;  // a number wins over a NaN
 } Chain;
 
 static const Chain chains[] = {
-#define CHAIN(type, ...) {DTYPE_##type, #__VA_ARGS__},
+#define CHAIN(type, ...) {DTYPE_##type, #__VA_ARGS__, false},
+#define NUMBERS(type, ...) {DTYPE_##type, #__VA_ARGS__, true},
 #include "tests/matrix/chains.def"
 #undef CHAIN
+#undef NUMBERS
 };
-enum { CHAINS = sizeof chains / sizeof *chains, GROUP = 16, GROUPS = (CHAINS + GROUP - 1) / GROUP };
+
+// The rows NUMBERS have groups of their own, after the others.
+enum {
+    CHAINS = sizeof chains / sizeof *chains,
+    GROUP = 16,
+    PLAIN_GROUPS = (CHAINS + GROUP - 1) / GROUP,
+    NUMBER_GROUPS = 2,
+    GROUPS = PLAIN_GROUPS + NUMBER_GROUPS
+};
 
 // Every pair of special values, then random bits. Loops over scalars take long: they have one pair
 // in four, others in the next slice.
@@ -90,6 +101,7 @@ typedef struct Group {
     uint32_t count;
     uint32_t of[GROUP];  // numbers of chains
     bool scalar;         // element by element
+    bool numbers;
     const char *text;
     Arena *arena;
 } Group;
@@ -157,6 +169,15 @@ static IrArg array_of(Arena *arena, Dtype t, uint32_t count) {
     return (IrArg){.data = bytes, .extent = {count}, .stride = {1}};
 }
 
+static void let_numbers_win(IrBlock *block) {
+    for (IrOp *op = block->first; op; op = op->next) {
+        bool extreme = op->code == IR_MIN || op->code == IR_MAX;
+        if (extreme && dtype_is(ir_result(op, 0)->type->elem, DTYPE_CLASS_ANYFLOAT))
+            op->code = op->code == IR_MIN ? IR_MINNUM : IR_MAXNUM;
+        for (uint32_t i = 0; i < op->region_count; i++) let_numbers_win(op->regions[i]);
+    }
+}
+
 static Run begin(const Group *g) {
     uint32_t count = count_of(g->scalar);
     Run r = {.t = tile_text(g->text)};
@@ -165,6 +186,7 @@ static Run begin(const Group *g) {
         r.kernel = tile_elaborate(r.t.file, r.module, tile_kernel(r.t.file, 0), &(FrontSpec){0},
                                   r.t.diags);
     if (!r.kernel) fail_msg("%s\n%s", tile_text_diags(&r.t), g->text);
+    if (g->numbers) let_numbers_win(ir_body(r.kernel));
     for (uint32_t i = 0; i < INPUTS; i++) {
         if (!reads(g, i)) continue;
         IrArg arg = array_of(r.t.arena, inputs[i].elem, count);
@@ -200,9 +222,9 @@ static uint32_t compare(const Group *g, const Run *plain, const Run *run, const 
             uint64_t a = get(want + at * bytes, chain->elem),
                      b = get(got + at * bytes, chain->elem);
             if (a == b || (bits_are_nan(chain->elem, a) && bits_are_nan(chain->elem, b))) continue;
-            fprintf(stderr, "%s, %s: %s is 0x%llx, expected 0x%llx, of", device,
-                    g->scalar ? "scalars" : "tiles", chain->text, (unsigned long long)b,
-                    (unsigned long long)a);
+            fprintf(stderr, "%s, %s%s: %s is 0x%llx, expected 0x%llx, of", device,
+                    g->scalar ? "scalars" : "tiles", g->numbers ? ", numbers" : "", chain->text,
+                    (unsigned long long)b, (unsigned long long)a);
             for (uint32_t i = 0; i < INPUTS; i++)
                 if (is_named(chain->text, inputs[i].name))
                     fprintf(stderr, " %s = 0x%llx", inputs[i].name,
@@ -257,12 +279,18 @@ static bool is_whole(void) {
     return one || (whole && *whole && *whole != '0');
 }
 
-static Group group_of(Arena *arena, uint32_t first, bool scalar) {
+static Group group_of(Arena *arena, uint32_t number, bool scalar) {
     const char *one = getenv("TILEC_TEST_CHAIN");
-    Group g = {.arena = arena, .scalar = scalar};
+    Group g = {.arena = arena, .scalar = scalar, .numbers = number >= PLAIN_GROUPS};
+    uint32_t groups = g.numbers ? NUMBER_GROUPS : PLAIN_GROUPS, at = 0;
+    if (g.numbers) number -= PLAIN_GROUPS;
     // Chains of a group are far apart in the table: neighbours are alike.
-    for (uint32_t c = first; c < CHAINS; c += GROUPS)
-        if (!one || strstr(chains[c].text, one)) g.of[g.count++] = c;
+    for (uint32_t c = 0; c < CHAINS; c++) {
+        if (chains[c].numbers != g.numbers || at++ % groups != number) continue;
+        if (one && !strstr(chains[c].text, one)) continue;
+        assert_true(g.count < GROUP);
+        g.of[g.count++] = c;
+    }
     if (g.count) write_kernel(&g);
     return g;
 }

@@ -1,4 +1,4 @@
-// Elementwise kernels: types from arguments, strides, None, early return, random numbers.
+// Elementwise kernels: types from arguments, strides, None, early return, NaNs, random numbers.
 #include <math.h>
 #include <stddef.h>
 
@@ -165,5 +165,81 @@ void case_rope(Rig *r) {
     for (int64_t row = 0; row < ROWS; row++) {
         rotate(q, q_before, cs, sn, row, QH, HD, SL);
         rotate(k, k_before, cs, sn, row, KH, HD, SL);
+    }
+}
+
+// ---- the lesser and the greater
+
+static double beyond(double x, double y, bool greatest) {
+    if (x == y) return (signbit(x) != 0) == greatest ? y : x;  // -0 is below +0
+    return (x > y) == greatest ? x : y;
+}
+
+static double extreme(double x, double y, bool greatest, bool nan) {
+    if (!isnan(x) && !isnan(y)) return beyond(x, y, greatest);
+    return isnan(x) == nan ? x : y;
+}
+
+// Zeros, infinities, a NaN, ordinary numbers, subnormals of f16, of f32 and bf16, of f64. Where a
+// type lacks one, it is a zero.
+static const double specials[] = {0,      -0.0,     (double)NAN, 1,      -1,      3,
+                                  0.5,    HUGE_VAL, -HUGE_VAL,   5.9e-8, -5.9e-8, 1e-39,
+                                  -1e-39, 5e-324,   -5e-324,     65504};
+enum { SPECIALS = sizeof specials / sizeof *specials };
+
+static void extremes(Rig *r, tilec_dtype type) {
+    enum { N = SPECIALS * SPECIALS };
+    Array *x = array_new(r, type, N), *y = array_new(r, type, N), *out = array_new(r, type, 6 * N);
+    for (int64_t i = 0; i < N; i++) {
+        set(x, i, specials[i / SPECIALS]);
+        set(y, i, specials[i % SPECIALS]);
+    }
+    run(r, "elementwise.py", "extremes_kernel",
+        TILEC_SPEC(TILEC_CONST("BLOCK", 128), TILEC_GRID("triton.cdiv(n, BLOCK)")), NULL,
+        TILEC_ARGS(view1(x), view1(y), view1(out), (int64_t)N));
+    for (int64_t i = 0; i < N; i++) {
+        double a = get(x, i), b = get(y, i);
+        for (int nan = 0; nan < 2; nan++) {
+            exact(out, 2 * nan * N + i, extreme(a, b, true, nan));
+            exact(out, (2 * nan + 1) * N + i, extreme(a, b, false, nan));
+            double least = extreme(a, -1, true, nan);
+            exact(out, (4 + nan) * N + i, extreme(least, 1, false, nan));
+        }
+    }
+}
+
+// Rows without a NaN, with some, with nothing else.
+static void row_extremes(Rig *r, tilec_dtype type) {
+    enum { ROWS = 9, COLUMNS = 100 };
+    bool is_double = type == TILEC_F64;
+    Array *x = array_random(r, type, ROWS * COLUMNS, -5, 5);
+    Array *most = array_new(r, is_double ? TILEC_F64 : TILEC_F32, ROWS);
+    Array *least = array_new(r, most->type, ROWS);
+    for (int64_t row = 1; row < ROWS; row++)
+        for (int64_t i = 0; i < COLUMNS; i++) {
+            int64_t kept = row * 13 % COLUMNS;
+            if (row == 8 || (row == 7 && i != kept)) set(x, row * COLUMNS + i, (double)NAN);
+            if (row < 7 && (i + row) % (row + 1) == 0) set(x, row * COLUMNS + i, (double)NAN);
+            if (row == 7 && i == kept) set(x, row * COLUMNS + i, -HUGE_VAL);
+        }
+    run(r, "elementwise.py", "row_extremes_kernel", TILEC_SPEC(TILEC_CONST("BLOCK", 128)),
+        GRID(ROWS, 1, 1), TILEC_ARGS(view1(x), view1(most), view1(least), COLUMNS));
+    for (int64_t row = 0; row < ROWS; row++) {
+        double high = (double)NAN, low = (double)NAN;
+        for (int64_t i = 0; i < COLUMNS; i++) {
+            high = extreme(high, get(x, row * COLUMNS + i), true, false);
+            low = extreme(low, get(x, row * COLUMNS + i), false, false);
+        }
+        exact(most, row, high);
+        exact(least, row, low);
+    }
+}
+
+// A number wins over a NaN, except with PropagateNan.ALL.
+void case_extremes(Rig *r) {
+    static const tilec_dtype types[] = {TILEC_F32, TILEC_F16, TILEC_BF16, TILEC_F64};
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        extremes(r, types[t]);
+        row_extremes(r, types[t]);
     }
 }

@@ -139,6 +139,13 @@ void near(const Array *a, int64_t i, double expected, double relative, double ab
     fail_msg("element %lld is %.9g, expected %.9g", (long long)i, found, expected);
 }
 
+void exact(const Array *a, int64_t i, double expected) {
+    double found = get(a, i);
+    if (isnan(found) && isnan(expected)) return;
+    if (found == expected && !signbit(found) == !signbit(expected)) return;
+    fail_msg("element %lld is %.9g, expected %.9g", (long long)i, found, expected);
+}
+
 void same(const Array *a, int64_t i, int64_t expected) {
     if (get_int(a, i) == expected) return;
     fail_msg("element %lld is %lld, expected %lld", (long long)i, (long long)get_int(a, i),

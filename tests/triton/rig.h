@@ -70,6 +70,8 @@ void run(Rig *r, const char *file, const char *kernel, const tilec_spec *spec, c
          const tilec_arg *args, size_t count);
 // The element differs from the value by at most `relative` of it plus `absolute`.
 void near(const Array *a, int64_t i, double expected, double relative, double absolute);
+// The very number, with the sign of a zero; any NaN for a NaN.
+void exact(const Array *a, int64_t i, double expected);
 void same(const Array *a, int64_t i, int64_t expected);
 // tl.rand(seed, offset), bit by bit.
 float philox_uniform(uint64_t seed, uint32_t offset);

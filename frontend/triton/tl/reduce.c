@@ -129,14 +129,20 @@ Val tl_sum(Elab *e, const TlCall *c) {
     return reduced(e, c, v, 1, 2, &r) ? reduce(e, &r, IR_REDUCE_SUM) : EL_POISON;
 }
 
+// The kind by which a number wins over a NaN, if there are NaNs.
+static IrReduce number_wins(IrReduce kind, Dtype elem) {
+    if (!dtype_is(elem, DTYPE_CLASS_ANYFLOAT)) return kind;
+    return kind == IR_REDUCE_MAX ? IR_REDUCE_MAXNUM : IR_REDUCE_MINNUM;
+}
+
 Val tl_extreme(Elab *e, const TlCall *c) {
     IrValue *given = tr_numbers(e, c->arg[0], c->at[0]), *v = for_extremes(e, c, given);
     bool places;
     ReduceAxis r;
     if (!tr_call_bool(e, c, 2, false, &places) || !reduced(e, c, v, 1, 4, &r)) return EL_POISON;
     IrReduce kind = (IrReduce)c->tl->which;
-    Val best = reduce(e, &r, kind);
-    if (!places) return best;
+    if (!places) return reduce(e, &r, number_wins(kind, el_elem(r.tile)));
+    Val best = reduce(e, &r, kind);  // the one at that place, which is a NaN if there is one
     // With its place, the value keeps the type that was given.
     best = el_ir(tr_cast(e, best, el_elem(given), c->span));
     Val at = reduce(e, &r, kind == IR_REDUCE_MAX ? IR_REDUCE_ARGMAX : IR_REDUCE_ARGMIN);
@@ -261,7 +267,8 @@ Val tl_softmax(Elab *e, const TlCall *c) {
     ReduceAxis r;
     if (!reduced(e, &own, for_extremes(e, c, v), 1, 2, &r)) return EL_POISON;
     Span spans[2] = {c->span, c->span};
-    Val moved = tr_binary(e, PY_SUB, el_ir(v), reduce(e, &r, IR_REDUCE_MAX), c->span, spans);
+    Val most = reduce(e, &r, number_wins(IR_REDUCE_MAX, el_elem(r.tile)));
+    Val moved = tr_binary(e, PY_SUB, el_ir(v), most, c->span, spans);
     Val up = tl_math(
         e, &(TlCall){.tl = &exponential, .span = c->span, .arg = {moved}, .at = {c->at[0]}});
     if (up.kind != VAL_IR) return EL_POISON;

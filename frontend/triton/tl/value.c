@@ -174,40 +174,62 @@ Val tl_int_type(Elab *e, const TlCall *c) {
     return el_error(e, c->at[0], DIAG_TYPE, "there is no integer of %lld bits", (long long)bits);
 }
 
-static Val extreme_number(Elab *e, IrOpcode code, Val a, Val b, Span span) {
+// ---- the lesser and the greater
+
+// Without propagate_nan a number wins over a NaN.
+static bool nan_wins(Elab *e, const TlCall *c, uint32_t at, bool *wins) {
+    Wide way = TR_NUMBER_WINS;
+    if (tr_given(c, at) && !tr_const_int(e, c->arg[at], "propagate_nan", c->at[at], &way))
+        return false;
+    *wins = way == TR_NAN_WINS;
+    return true;
+}
+
+static bool is_nan(Val v) { return v.kind == VAL_FLOAT && isnan(v.real); }
+
+static Val extreme_number(Elab *e, IrOpcode code, bool nan, Val a, Val b, Span span) {
     Val less = tr_fold(e, PY_LT, a, b, span);
     if (less.kind == VAL_POISON) return less;
     Val v = less.truth == (code == IR_MIN) ? a : b;
+    if (is_nan(a) || is_nan(b)) v = is_nan(a) == nan ? a : b;
     if (v.kind == VAL_FLOAT || (a.kind != VAL_FLOAT && b.kind != VAL_FLOAT)) return v;
     return (Val){.kind = VAL_FLOAT, .real = v.kind == VAL_INT ? (double)v.integer : v.truth};
 }
 
-static IrValue *extreme_of(Elab *e, IrOpcode code, IrValue *a, IrValue *b) {
-    if (el_elem(a) == DTYPE_BOOL) code = code == IR_MIN ? IR_AND : IR_OR;
+static IrValue *extreme_of(Elab *e, IrOpcode code, bool nan, IrValue *a, IrValue *b) {
+    bool least = code == IR_MIN;
+    if (el_elem(a) == DTYPE_BOOL) code = least ? IR_AND : IR_OR;
+    if (dtype_is(el_elem(a), DTYPE_CLASS_ANYFLOAT) && !nan) code = least ? IR_MINNUM : IR_MAXNUM;
     return ir_binary(&e->b, code, a, b);
 }
 
-static Val extreme(Elab *e, IrOpcode code, Val a, Val b, const TlCall *c) {
-    IrValue *both[2];
-    if (el_is_const(a) && el_is_const(b)) return extreme_number(e, code, a, b, c->span);
-    if (!tr_promote(e, a, b, false, c->span, (Span[]){c->at[0], c->at[1]}, both)) return EL_POISON;
-    return el_ir(extreme_of(e, code, both[0], both[1]));
-}
-
 Val tl_minmax(Elab *e, const TlCall *c) {
-    return extreme(e, (IrOpcode)c->tl->which, c->arg[0], c->arg[1], c);
+    IrOpcode code = (IrOpcode)c->tl->which;
+    IrValue *both[2];
+    Val a = c->arg[0], b = c->arg[1];
+    bool nan;
+    if (!nan_wins(e, c, 2, &nan)) return EL_POISON;
+    if (el_is_const(a) && el_is_const(b)) return extreme_number(e, code, nan, a, b, c->span);
+    if (!tr_promote(e, a, b, false, c->span, (Span[]){c->at[0], c->at[1]}, both)) return EL_POISON;
+    return el_ir(extreme_of(e, code, nan, both[0], both[1]));
 }
 
 Val tl_clamp(Elab *e, const TlCall *c) {
     IrValue *three[3];
-    if (el_is_const(c->arg[0]) && el_is_const(c->arg[1]) && el_is_const(c->arg[2])) {
-        Val v = extreme(e, IR_MAX, c->arg[0], c->arg[1], c);
-        return v.kind == VAL_POISON ? v : extreme(e, IR_MIN, v, c->arg[2], c);
+    const Val *v = c->arg;
+    bool nan;
+    if (!nan_wins(e, c, 3, &nan)) return EL_POISON;
+    if (el_is_const(v[0]) && el_is_const(v[1]) && el_is_const(v[2])) {
+        Val least = extreme_number(e, IR_MAX, nan, v[0], v[1], c->span);
+        if (least.kind == VAL_POISON) return least;
+        return extreme_number(e, IR_MIN, nan, least, v[2], c->span);
     }
-    if (!tr_promote_three(e, c->arg, c->span, c->at, three)) return EL_POISON;
-    IrValue *least = extreme_of(e, IR_MAX, three[0], three[1]);
-    return el_ir(extreme_of(e, IR_MIN, least, three[2]));
+    if (!tr_promote_three(e, v, c->span, c->at, three)) return EL_POISON;
+    IrValue *least = extreme_of(e, IR_MAX, nan, three[0], three[1]);
+    return el_ir(extreme_of(e, IR_MIN, nan, least, three[2]));
 }
+
+// ---- choices
 
 Val tl_where(Elab *e, const TlCall *c) {
     IrValue *cond = tr_truth(e, c->arg[0], c->at[0]), *three[3];

@@ -342,7 +342,7 @@ static IrValue *horizontal(IrBuilder *b, IrReduce kind, IrValue *x) {
 
 // Computes the greatest or least f32 through integers of the same order, with −0 below +0: a
 // float's max takes three instructions because of NaNs and zeros, an integer's max takes one. NaN
-// is beyond all others.
+// is beyond all others, or, where a number wins over it, before them.
 static IrValue *ordered(IrBuilder *b, IrValue *bits) {
     enum { SIGN = 31 };
     IrValue *sign = ir_binary(b, IR_SHR, bits, ir_const_bits(b, bits->type, SIGN));
@@ -351,22 +351,25 @@ static IrValue *ordered(IrBuilder *b, IrValue *bits) {
 }
 
 static IrValue *horizontal_extreme(Lower *l, IrBuilder *b, IrReduce kind, IrValue *x) {
-    const uint32_t nan = kind == IR_REDUCE_MAX ? 0x7fc00000 : 0xffc00000;
+    bool greatest = kind == IR_REDUCE_MAX || kind == IR_REDUCE_MAXNUM;
+    bool above = kind == IR_REDUCE_MAX || kind == IR_REDUCE_MINNUM;
+    const uint32_t nan = above ? 0x7fc00000 : 0xffc00000;
     while (x->type->count * sizeof(float) > l->machine->vector_bytes) {
         IrValue *second = reduce_half(l, b, x, true);
         IrValue *first = reduce_half(l, b, x, false);
-        x = ir_binary(b, kind == IR_REDUCE_MAX ? IR_MAX : IR_MIN, first, second);
+        x = ir_binary(b, ir_reduce_opcode(kind, DTYPE_F32), first, second);
     }
     const IrType *t = ir_with_elem(l->module, x->type, DTYPE_I32);
     IrValue *is_nan = ir_binary(b, IR_NE, x, x);
     IrValue *bits = ir_bitcast(b, x, t);
     bits = choose(b, is_nan, ir_const_bits(b, t, nan), bits);
+    kind = greatest ? IR_REDUCE_MAX : IR_REDUCE_MIN;
     IrValue *best = horizontal(b, kind, ordered(b, bits));
     return ir_bitcast(b, ordered(b, best), ir_scalar(l->module, DTYPE_F32));
 }
 
 static bool is_extreme(IrReduce kind, const IrValue *x) {
-    return (kind == IR_REDUCE_MAX || kind == IR_REDUCE_MIN) && x->type->elem == DTYPE_F32;
+    return kind >= IR_REDUCE_MIN && kind <= IR_REDUCE_MAXNUM && x->type->elem == DTYPE_F32;
 }
 
 static bool has_instruction(const Reduction *r) {

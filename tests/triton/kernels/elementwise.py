@@ -92,3 +92,28 @@ def seeded_dropout(x, p, seed):
     grid = lambda meta: (triton.cdiv(x.numel(), meta["BLOCK_SIZE"]),)
     dropout_kernel[grid](x, out, x.numel(), p, seed, BLOCK_SIZE=1024)
     return out
+
+
+@triton.jit
+def extremes_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = at < n
+    x = tl.load(x_ptr + at, mask=mask)
+    y = tl.load(y_ptr + at, mask=mask)
+    nan: tl.constexpr = tl.PropagateNan.ALL
+    number: tl.constexpr = tl.PropagateNan.NONE
+    tl.store(out_ptr + at, tl.maximum(x, y), mask=mask)
+    tl.store(out_ptr + n + at, tl.minimum(x, y, propagate_nan=number), mask=mask)
+    tl.store(out_ptr + 2 * n + at, tl.maximum(x, y, propagate_nan=nan), mask=mask)
+    tl.store(out_ptr + 3 * n + at, tl.minimum(x, y, propagate_nan=nan), mask=mask)
+    tl.store(out_ptr + 4 * n + at, tl.clamp(x, -1.0, 1.0), mask=mask)
+    tl.store(out_ptr + 5 * n + at, tl.clamp(x, -1.0, 1.0, propagate_nan=nan), mask=mask)
+
+
+@triton.jit
+def row_extremes_kernel(x_ptr, most_ptr, least_ptr, n_cols, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    cols = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * n_cols + cols, mask=cols < n_cols, other=float("nan"))
+    tl.store(most_ptr + row, tl.max(x, axis=0))
+    tl.store(least_ptr + row, tl.min(x, axis=0))
