@@ -282,6 +282,12 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_C_COMPILER_VERSION VERSION_LESS 
                                 COMPILE_OPTIONS -fno-tree-vectorize)
 endif()
 
+# For scripts/triton-corpus.sh.
+add_executable(triton_corpus EXCLUDE_FROM_ALL tests/frontend/triton/corpus.c)
+target_link_libraries(triton_corpus PRIVATE tilec tilec_flags)
+set_target_properties(triton_corpus PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+
 file(GLOB example_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/examples/*.c")
 list(FILTER example_sources EXCLUDE REGEX "/long_[^/]*$")
 # They run through the public API that the command uses, so they are built if the command is.

@@ -9,7 +9,7 @@
 
 #include "frontend/triton/infer.h"
 
-enum { CANDIDATES = 24, ROUNDS = 24, ATTEMPTS = 4000, MISTAKES = 100, POINTER_TYPES = 7 };
+enum { CANDIDATES = 24, ROUNDS = 24, ATTEMPTS = 4000, MISTAKES = 100, POINTER_TYPES = 8 };
 
 typedef struct Open {
     const FrontParam *param;
@@ -132,6 +132,7 @@ static void constexpr_candidates(const TypeSearch *s, Open *o) {
     add_text(s, o, "1.0");
     add_text(s, o, "None");
     add_type(o, DTYPE_I32);
+    add_text(s, o, "False");
 }
 
 static void open_params(TypeSearch *s) {
@@ -153,8 +154,9 @@ static void open_params(TypeSearch *s) {
         } else {
             if (p->dtype != DTYPES) continue;
             bool pointer = p->kind == FRONT_POINTER;
-            static const Dtype types[] = {DTYPE_F32, DTYPE_I32,    DTYPE_I64,  DTYPE_F16,
-                                          DTYPE_U8,  DTYPE_F8E4M3, DTYPE_BOOL, DTYPE_I8};
+            static const Dtype types[] = {DTYPE_F32,    DTYPE_I32,  DTYPE_I64,
+                                          DTYPE_F16,    DTYPE_BF16, DTYPE_U8,
+                                          DTYPE_F8E4M3, DTYPE_BOOL, DTYPE_I8};
             if (!pointer) add_type(o, DTYPE_I32);
             for (size_t i = 0; i < sizeof types / sizeof *types; i++) add_type(o, types[i]);
             if (may_be_none(own->func->body, o->param->name, 0)) add_text(s, o, "None");
