@@ -34,7 +34,7 @@ static bool in_config(const TritonKernel *kernel, Symbol name) {
 
 static const FrontParam *describe_params(TritonFile *t, const TritonKernel *kernel) {
     const PyFunc *func = kernel->func;
-    Map pointers = tr_pointers_of(t->main, func, t->arena, 0);
+    Map pointers = tr_pointers_of(t, t->main, func, t->arena, 0);
     const FrontParam *first = NULL, **place = &first;
     for (const PyParam *py = func->params; py; py = py->next) {
         FrontParam *p = arena_new(t->arena, FrontParam, 1);

@@ -1,13 +1,14 @@
 // Kinds of parameters, found from how they are used: pointers or scalars.
 //
 // A parameter is a pointer when it is the base of an address that tl.load, tl.store or an atomic
-// accesses, also through names, and through jit functions of the same file. In a sum the pointer is
-// the operand that can be one; a name that is multiplied, divided or compared cannot.
+// accesses, also through names, and through jit functions, imported ones too. In a sum the pointer
+// is the operand that can be one; a name that is multiplied, divided or compared cannot.
 #include "frontend/triton/infer.h"
 
 enum { INFER_DEPTH = 16 };
 
 typedef struct Infer {
+    TritonFile *file;
     const TritonModule *module;
     Arena *arena;
     const PyFunc *func;
@@ -118,14 +119,29 @@ static bool takes_address(Str function) {
            str_equal(function, STR("make_tensor_descriptor"));
 }
 
-// Arguments of jit functions of this file whose parameters are pointers.
+// The function of that name, which a module may import from another; *module: where it stands.
+static const PyFunc *find_func(const Infer *in, const TritonModule **module, Symbol name) {
+    enum { MODULES = 4 };
+    for (int i = 0; i < MODULES && *module; i++) {
+        const uint64_t *found = map_find(&(*module)->by_name, map_key(name));
+        const Global *g = found ? (const Global *)(uintptr_t)*found : NULL;
+        if (g && g->node->kind == PY_DEF) return g->node->func;
+        if (!g || g->node->kind != PY_ALIAS || !g->from) return NULL;
+        if (str_starts(g->from->text, STR("triton"))) return NULL;
+        name = intern(in->file->names, g->node->text);
+        *module = tr_import(in->file, *module, g->from->text, g->from->dots);
+    }
+    return NULL;
+}
+
+// Arguments of jit functions whose parameters are pointers.
 static void walk_jit_call(Infer *in, const Py *call) {
-    const uint64_t *found =
-        call->a->kind == PY_NAME ? map_find(&in->module->by_name, map_key(call->a->name)) : NULL;
-    const Global *g = found ? (const Global *)(uintptr_t)*found : NULL;
-    if (!g || g->node->kind != PY_DEF || g->node->func == in->func || in->depth > 4) return;
-    Map kinds = tr_pointers_of(in->module, g->node->func, in->arena, in->depth + 1);
-    const PyParam *p = g->node->func->params;
+    if (call->a->kind != PY_NAME || in->depth > 4) return;
+    const TritonModule *module = in->module;
+    const PyFunc *func = find_func(in, &module, call->a->name);
+    if (!func || func == in->func) return;
+    Map kinds = tr_pointers_of(in->file, module, func, in->arena, in->depth + 1);
+    const PyParam *p = func->params;
     for (const Py *x = call->list; x; x = x->next) {
         if (x->kind == PY_KEYWORD) {
             if (x->name && marked(&kinds, x->name)) mark_address(in, x->a, 0);
@@ -227,8 +243,9 @@ bool tr_is_pointer_param(const PyParam *p, Dtype *type) {
     return true;
 }
 
-Map tr_pointers_of(const TritonModule *module, const PyFunc *func, Arena *arena, int depth) {
-    Infer in = {.module = module, .arena = arena, .func = func, .depth = depth};
+Map tr_pointers_of(TritonFile *file, const TritonModule *module, const PyFunc *func, Arena *arena,
+                   int depth) {
+    Infer in = {.file = file, .module = module, .arena = arena, .func = func, .depth = depth};
     for (const PyParam *p = func->params; p; p = p->next) {
         Dtype type;
         if (tr_is_pointer_param(p, &type))
