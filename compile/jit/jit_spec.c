@@ -76,13 +76,15 @@ static bool has_own_type(const FrontKernel *kernel, Str name) {
     return false;
 }
 
-// The value of a const or parameter, or the grid, as an expression of the language.
+// The value of a const or parameter, or the grid, as an expression of the language. None of an
+// option leaves it to the compiler, also where the first configuration gives it.
 static bool value_entry(Unit *u, const FrontKernel *kernel, Str name, int64_t address,
                         IrBinding *b) {
     const Frontend *language = kernel->in->frontend;
     const char *text = (const char *)(intptr_t)address;
     bool known = str_equal(name, STR(FRONT_GRID)) || find_param(kernel, name, FRONT_CONST) ||
                  has_own_type(kernel, name);
+    if (text && str_equal(str(text), STR("None"))) known |= frontend_is_option(b->name);
     if (!language->texts) {
         diag_error(u->diags, kernel->span, DIAG_SPECIALIZE,
                    "'%s' is given as text, which is for kernels of Python files", b->name);

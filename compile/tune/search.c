@@ -144,6 +144,13 @@ typedef struct TuneWorker {
     tilec_spec_entry *all;
 } TuneWorker;
 
+// An option of 0 is one that a configuration does not give.
+static tilec_spec_entry entry_of(Symbol name, int64_t value) {
+    if (!frontend_is_option(name)) return (tilec_spec_entry){TILEC_SPEC_CONST, name, 0, value};
+    if (value) return (tilec_spec_entry){TILEC_SPEC_OPTION, name, 0, value};
+    return (tilec_spec_entry){TILEC_SPEC_VALUE, name, 0, (int64_t)(intptr_t) "None"};
+}
+
 static void compile_one(const TuneWorker *w, TuneCandidate *c) {
     TuneSearch *s = w->search;
     const TuneSource *from = &s->source;
@@ -152,8 +159,7 @@ static void compile_one(const TuneWorker *w, TuneCandidate *c) {
     if (from->given.count) memcpy(all, from->given.entries, from->given.count * sizeof *all);
     for (size_t k = 0; k < s->name_count; k++) {
         Symbol name = s->names[k]->name;
-        tilec_spec_kind kind = frontend_is_option(name) ? TILEC_SPEC_OPTION : TILEC_SPEC_CONST;
-        all[from->given.count + k] = (tilec_spec_entry){kind, name, 0, c->values[k]};
+        all[from->given.count + k] = entry_of(name, c->values[k]);
     }
     tilec_status status =
         tilec_kernel_from_source(s->device->context, s->device, from->path, from->text.text,

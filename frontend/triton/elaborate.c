@@ -213,6 +213,14 @@ static void declare(Elab *e, JitFrame *frame, Symbol name, Val v) {
     map_put(e->scratch, &frame->slots, map_key(name), map_key(slot));
 }
 
+// The fact that the specialisation gives about an integer: 1, or 16 for a multiple; 0: none.
+static int64_t fact_of(Elab *e, const IrParam *p) {
+    const IrType *type = p->value->type;
+    const IrBinding *given = frontend_spec_find(triton_of(e)->spec, p->name);
+    bool counts = type->kind == IR_TILE && dtype_is(type->elem, DTYPE_CLASS_INT);
+    return given && given->is_type && counts ? given->value : 0;
+}
+
 static Val argument(Elab *e, const FrontParam *p, const PyParam *py) {
     const IrBinding *given = frontend_spec_find(triton_of(e)->spec, p->name);
     Dtype elem = given && given->is_type ? given->type : p->dtype;
@@ -227,17 +235,14 @@ static Val argument(Elab *e, const FrontParam *p, const PyParam *py) {
     if (dtype_is(elem, DTYPE_CLASS_PACKED))
         return el_error(e, py->span, DIAG_PACKED, "'%s' is of %s, which is a storage type", p->name,
                         dtype_name(elem));
-    bool counts = p->kind == FRONT_SCALAR && dtype_is(elem, DTYPE_CLASS_INT);
-    int64_t fact = given && counts ? given->value : 0;
     const IrType *type =
         p->kind == FRONT_POINTER ? ir_ptr(e->module, elem, 0, NULL) : ir_scalar(e->module, elem);
     IrParam *param = ir_func_add_param(e->func, p->name, type);
     param->span = py->span;
     add_binding(e, p->name, (Val){.kind = VAL_TYPE, .type = elem});
+    int64_t fact = fact_of(e, param);
     if (fact == 16) param->facts.divisor = 16;
-    if (fact != 1) return el_ir(param->value);
-    param->facts = (IrFacts){.has_range = true, .min = 1, .max = 1};
-    return el_int(1);
+    return fact == 1 ? el_int(1) : el_ir(param->value);
 }
 
 static void kernel_params(Elab *e, const PyFunc *func, JitFrame *frame) {
@@ -259,12 +264,14 @@ static void kernel_params(Elab *e, const PyFunc *func, JitFrame *frame) {
     }
 }
 
-// The facts of the specialisation are checked at launch.
+// The facts of the specialisation are checked at launch. A number that is 1 has no range of 1: each
+// condition on it would hold already, and passes would drop the check.
 static void kernel_requires(Elab *e) {
     for (size_t i = 0; i < e->func->params.count; i++) {
         const IrParam *p = &e->func->params.data[i];
-        if (!p->facts.divisor && !p->facts.has_range) continue;
-        bool divides = p->facts.divisor != 0;
+        int64_t fact = fact_of(e, p);
+        if (!fact) continue;
+        bool divides = fact == 16;
         const char *text =
             arena_printf(e->module->arena, divides ? "%s %% 16 == 0" : "%s == 1", p->name);
         e->b = ir_builder_at_end(ir_func_add_section(e->func, IR_REQUIRES, str(text), p->span));

@@ -52,6 +52,7 @@ typedef enum ObjectKind {
     OBJECT_LIMITS,     // torch.finfo or iinfo of `type`
     OBJECT_META,       // the argument of a grid's lambda: META["BLOCK"] is a parameter
     OBJECT_RANGE,      // a range to loop over: items are start, stop, step; is_static
+    OBJECT_ARGUMENT,   // of a launch, for host code: a tensor with elements of `type`
     OBJECT_UNKNOWN,    // path: something of a module that is not read
 } ObjectKind;
 

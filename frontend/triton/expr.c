@@ -296,7 +296,10 @@ static void run_clause(Elab *e, Comprehension *c, const Py *clause, Val item) {
         return;
     }
     Val v = tr_expr(e, c->node->a);
-    if (v.kind == VAL_POISON || c->items.count >= MOST) c->poison = true;
+    if (c->items.count >= MOST)
+        v = el_error(e, c->node->span, DIAG_TOO_MANY, "a comprehension of more than %d values",
+                     MOST);
+    if (v.kind == VAL_POISON) c->poison = true;
     vec_push(e->scratch, &c->items, v);
 }
 

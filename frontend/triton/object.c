@@ -140,6 +140,7 @@ static const char *object_text(Elab *e, const Object *o) {
     case OBJECT_LIMITS: return "the limits of a type";
     case OBJECT_META: return "the parameters of the launch";
     case OBJECT_RANGE: return "a range";
+    case OBJECT_ARGUMENT: return "a tensor of the launch";
     case OBJECT_UNKNOWN: return arena_printf(e->scratch, "'%.*s'", STR_ARG(o->path));
     }
     return "";

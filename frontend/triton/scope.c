@@ -438,6 +438,8 @@ static Val object_attribute(Elab *e, Val v, const Py *node) {
     }
     if (o->kind == OBJECT_UNKNOWN)
         return unknown(e, path_join(triton_of(e)->file->arena, o->path, name));
+    if (o->kind == OBJECT_ARGUMENT && o->type != DTYPES && str_equal(name, STR("dtype")))
+        return (Val){.kind = VAL_TYPE, .type = o->type};
     if (o->kind == OBJECT_LIMITS) return limit_attribute(e, v, node);
     if (o->kind == OBJECT_BLOCK) return block_attribute(e, v, node);
     if (o->kind == OBJECT_META && str_equal(name, STR("get")))

@@ -46,8 +46,18 @@ static bool bind_argument(TritonFile *file, Arena *arena, const FrontParam *p, c
 
 // ---- @triton.heuristics({"EVEN_K": lambda args: args["K"] % args["BLOCK_K"] == 0})
 
-static const Py *in_dict(const Py *dict, Symbol name) {
-    for (const Py *pair = dict->kind == PY_DICT ? dict->list : NULL; pair; pair = pair->next)
+// The first pair of the decorator's dict; NULL: it is another decorator.
+static const Py *heuristics_of(const TritonFile *file, const Py *decorator) {
+    if (decorator->kind != PY_CALL || !decorator->list) return NULL;
+    Str path = tr_path_of(file->main, decorator->a, file->arena);
+    if (!str_ends(path, STR("heuristics"))) return NULL;
+    const Py *first = decorator->list;
+    const Py *dict = first->kind == PY_KEYWORD ? first->a : first;
+    return dict->kind == PY_DICT ? dict->list : NULL;
+}
+
+static const Py *in_dict(const Py *pairs, Symbol name) {
+    for (const Py *pair = pairs; pair; pair = pair->next)
         if (pair->a && pair->a->kind == PY_STRING && str_equal(pair->a->text, str(name)))
             return pair->b;
     return NULL;
@@ -55,17 +65,14 @@ static const Py *in_dict(const Py *dict, Symbol name) {
 
 const Py *tr_heuristic(const TritonFile *file, const PyFunc *func, Symbol name) {
     for (const Py *d = func->decorators; d; d = d->next) {
-        if (d->kind != PY_CALL || !d->list) continue;
-        Str path = tr_path_of(file->main, d->a, file->arena);
-        if (!str_ends(path, STR("heuristics"))) continue;
-        const Py *dict = d->list->kind == PY_KEYWORD ? d->list->a : d->list;
-        const Py *found = in_dict(dict, name);
+        const Py *found = in_dict(heuristics_of(file, d), name);
         if (found) return found;
     }
     return NULL;
 }
 
-static Val argument_value(Elab *e, const FrontArg *arg) {
+// `type`: of a pointer's elements
+static Val argument_value(Elab *e, const FrontArg *arg, Dtype type) {
     switch (arg->kind) {
     case FRONT_ARG_INT: return el_int(arg->integer);
     case FRONT_ARG_HUGE: return el_int((Wide)(uint64_t)arg->integer);
@@ -73,7 +80,7 @@ static Val argument_value(Elab *e, const FrontArg *arg) {
     case FRONT_ARG_NONE: return tr_none();
     case FRONT_ARG_OTHER: break;
     }
-    return tr_object(e, (Object){.kind = OBJECT_UNKNOWN, .path = STR("an argument")});
+    return tr_object(e, (Object){.kind = OBJECT_ARGUMENT, .type = type});
 }
 
 static void declare(Elab *e, JitFrame *frame, Symbol name, Val v) {
@@ -96,14 +103,16 @@ static void declare_params(Elab *e, JitFrame *frame, const FrontArg *args, size_
         }
         bool takes = !b || b->is_type || (b->text && i < count && args[i].kind == FRONT_ARG_NONE);
         if (takes && i < count)
-            declare(e, frame, p->name, argument_value(e, &args[i]));
+            declare(e, frame, p->name,
+                    argument_value(e, &args[i], b && b->is_type ? b->type : args[i].type));
         else if (b && !b->is_type && tr_known_constexpr(e, py, &v))
             declare(e, frame, p->name, v);
         if (takes) i++;
     }
 }
 
-static void bind_value(TritonElab *t, Arena *arena, Symbol name, Val v, FrontSpec *spec) {
+static void bind_value(TritonElab *t, Arena *arena, Symbol name, Val v, Span span,
+                       FrontSpec *spec) {
     IrBinding b = {.name = name, .is_type = v.kind == VAL_TYPE};
     StrBuf text = strbuf(t->elab.scratch);
     switch (v.kind) {
@@ -112,14 +121,35 @@ static void bind_value(TritonElab *t, Arena *arena, Symbol name, Val v, FrontSpe
     case VAL_TYPE: b.type = v.type; break;
     case VAL_FLOAT: strbuf_double(&text, v.real, false); break;
     case VAL_STRING: strbuf_printf(&text, "'%.*s'", STR_ARG(v.text)); break;
+    case VAL_TUPLE: strbuf_add(&text, tr_str(&t->elab, v)); break;
+    case VAL_POISON: return;
     default:
-        if (!tr_is_none(v)) return;
+        if (!tr_is_none(v)) {
+            el_error(&t->elab, span, DIAG_SPECIALIZE, "the value of '%s' cannot be %s", name,
+                     tr_text(&t->elab, v));
+            el_help(&t->elab, "give it, as in --set %s=64", name);
+            return;
+        }
         strbuf_add(&text, STR("None"));
     }
     if (text.size) b.text = intern(t->file->names, strbuf_str(&text));
     vec_push(arena, &spec->bindings, b);
 }
 
+static void bind_heuristic(TritonElab *t, Arena *arena, JitFrame *frame, Symbol name,
+                           const Py *function, FrontSpec *spec) {
+    Elab *e = &t->elab;
+    const Object *f = tr_object_of(tr_expr(e, function));
+    if (!f || !f->func) return;
+    Val meta = tr_object(e, (Object){.kind = OBJECT_META});
+    Arguments a = {
+        .count = 1, .vals = &meta, .names = (Symbol[]){NULL}, .spans = (Span[]){function->span}};
+    Val v = tr_call_func(e, f->func, &a, true, function->span);
+    bind_value(t, arena, name, v, function->span, spec);
+    declare(e, frame, name, v);
+}
+
+// In the order of the text: each sees the values of those before it.
 static void bind_heuristics(TritonElab *t, Arena *arena, const FrontArg *args, size_t count,
                             FrontSpec *spec) {
     Elab *e = &t->elab;
@@ -127,20 +157,14 @@ static void bind_heuristics(TritonElab *t, Arena *arena, const FrontArg *args, s
     JitFrame frame = {.func = own->func, .module = t->file->main, .host = true};
     declare_params(e, &frame, args, count);
     t->meta = &frame;
-    for (const FrontParam *p = t->kernel->params; p; p = p->next) {
-        const Py *function = tr_heuristic(t->file, own->func, p->name);
-        if (!function || frontend_spec_find(spec, p->name)) continue;
-        const Object *f = tr_object_of(tr_expr(e, function));
-        if (!f || !f->func) continue;
-        Val meta = tr_object(e, (Object){.kind = OBJECT_META});
-        Arguments a = {.count = 1,
-                       .vals = &meta,
-                       .names = (Symbol[]){NULL},
-                       .spans = (Span[]){function->span}};
-        Val v = tr_call_func(e, f->func, &a, true, function->span);
-        bind_value(t, arena, p->name, v, spec);
-        declare(e, &frame, p->name, v);
-    }
+    for (const Py *d = own->func->decorators; d; d = d->next)
+        for (const Py *pair = heuristics_of(t->file, d); pair; pair = pair->next)
+            for (const FrontParam *p = t->kernel->params; p; p = p->next) {
+                bool is = p->at_launch && pair->a && pair->a->kind == PY_STRING &&
+                          str_equal(pair->a->text, str(p->name));
+                if (is && !frontend_spec_find(spec, p->name))
+                    bind_heuristic(t, arena, &frame, p->name, pair->b, spec);
+            }
     t->meta = NULL;
 }
 
