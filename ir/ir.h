@@ -170,8 +170,9 @@ typedef struct IrSection {
     IrBlock *block;
 } IrSection;
 
-// Freedoms of a function's arithmetic. `wrap`: numbers that are neighbours, and of which a multiple
-// of the divisor is the first, stay neighbours under a remainder, also where they are negative.
+// Freedoms of a function's arithmetic. `wrap`: where neighbours in memory are looked for, sums and
+// products of numbers that are not negative are taken as not negative, as if they never wrapped,
+// and quotients and remainders of them, whatever the divisor.
 typedef enum IrMath { IR_MATH_CONTRACT = 1, IR_MATH_APPROX = 2, IR_MATH_WRAP = 4 } IrMath;
 
 struct IrFunc {

@@ -9,7 +9,7 @@ typedef struct Sides {
     const IrType *type;  // of the result
     IrRange a, b;
     bool constant_b;  // b is a single known number
-    bool wraps;       // IR_MATH_WRAP
+    bool counts;      // a is not negative, by IR_MATH_WRAP
     bool *exact;
 } Sides;
 
@@ -165,7 +165,7 @@ static IrRange range_quotient(const Sides *s) {
 // The runs of x % n for a number n that is only known to be a multiple of a power of two: in
 // aligned groups of that size the quotient is the same, unless x may be negative.
 static void runs_of_rest(const Sides *s, IrRange *range) {
-    bool ordered = s->a.min >= 0 || s->wraps;
+    bool ordered = s->a.min >= 0 || s->counts;
     uint64_t size = power_of_two_in(s->b.divisor);
     for (uint32_t d = 0; d < s->type->rank && ordered; d++) {
         if (s->b.constant[d] < s->type->shape[d]) continue;
@@ -279,11 +279,33 @@ static IrRange range_extreme(const Sides *s, IrOpcode code) {
     return range;
 }
 
+// Is it not negative with the freedom of IR_MATH_WRAP?
+static bool counts_up(const IrRanges *r, const IrValue *v, int depth) {
+    IrRange range = range_get(r, v);
+    if (range.known && range.min >= 0) return true;
+    if (!(r->func->math & IR_MATH_WRAP) || !v->def || depth == 0) return false;
+    const IrValue *a = ir_operand(v->def, 0);
+    switch (v->def->code) {
+    case IR_ADD:
+    case IR_MUL:
+        return counts_up(r, a, depth - 1) && counts_up(r, ir_operand(v->def, 1), depth - 1);
+    case IR_DIV:
+    case IR_REM:
+    case IR_CAST:
+    case IR_BROADCAST:
+    case IR_RESHAPE:
+    case IR_PERMUTE:
+    case IR_GPU_CONVERT: return counts_up(r, a, depth - 1);
+    default: return false;
+    }
+}
+
 static IrRange range_binary(const IrRanges *r, const IrOp *op, bool *exact) {
+    enum { COUNTS_DEPTH = 8 };
     Sides s = {.type = op->results[0].type,
                .a = range_get(r, ir_operand(op, 0)),
                .b = range_get(r, ir_operand(op, 1)),
-               .wraps = (r->func->math & IR_MATH_WRAP) != 0,
+               .counts = op->code == IR_REM && counts_up(r, ir_operand(op, 0), COUNTS_DEPTH),
                .exact = exact};
     if (!s.a.known || !s.b.known) return range_full(s.type);
     s.constant_b = s.b.min == s.b.max;
