@@ -4,29 +4,13 @@
 
 #include "base/os/os.h"
 #include "tests/frontend/elaborate_case.h"
+#include "tests/support/token_mutator.h"
 
-enum { MUTANTS = 150, TEXT_MAX = 1 << 16, TOKENS_MAX = 1 << 14 };
+enum { MUTANTS = 150, TEXT_MAX = 1 << 16 };
 
-typedef struct Mutator {
-    uint64_t state;
-    char *text;
-    size_t size;
-    struct {
-        size_t begin, end;
-    } tokens[TOKENS_MAX];
-    size_t count;
-} Mutator;
-
-static size_t pick(Mutator *m, size_t below) {
-    m->state ^= m->state << 13;
-    m->state ^= m->state >> 7;
-    m->state ^= m->state << 17;
-    return (size_t)(m->state % below);
-}
-
-static void find_tokens(Mutator *m) {
+static void find_tokens(TokenMutator *m) {
     m->count = 0;
-    for (size_t i = 0; i < m->size && m->count < TOKENS_MAX;) {
+    for (size_t i = 0; i < m->size;) {
         if (m->text[i] == ' ' || m->text[i] == '\n') {
             i++;
             continue;
@@ -37,8 +21,7 @@ static void find_tokens(Mutator *m) {
         }
         size_t begin = i++;
         while (str_word_char(m->text[begin]) && i < m->size && str_word_char(m->text[i])) i++;
-        m->tokens[m->count].begin = begin;
-        m->tokens[m->count++].end = i;
+        token_mutator_add(m, begin, i);
     }
 }
 
@@ -103,25 +86,10 @@ static const char *const words[] = {
     ";",
 };
 
-// One token is dropped, replaced, or gets a neighbour.
-static void mutate(Mutator *m) {
+static void mutate(TokenMutator *m) {
+    const TokenChange change = {words, sizeof words / sizeof *words, 6, " ", false};
     find_tokens(m);
-    if (!m->count) return;
-    size_t at = pick(m, m->count), other = pick(m, m->count), how = pick(m, 6);
-    size_t begin = m->tokens[at].begin, end = how >= 4 ? begin : m->tokens[at].end;
-    char piece[256];
-    const char *word = words[pick(m, sizeof words / sizeof *words)];
-    int size = how == 0  ? snprintf(piece, sizeof piece, " ")
-               : how % 2 ? snprintf(piece, sizeof piece, " %s ", word)
-                         : snprintf(piece, sizeof piece, " %.*s ",
-                                    (int)(m->tokens[other].end - m->tokens[other].begin),
-                                    m->text + m->tokens[other].begin);
-    size_t length = size < (int)sizeof piece ? (size_t)size : sizeof piece - 1;
-    if (m->size + length + 1 > TEXT_MAX) return;
-    memmove(m->text + begin + length, m->text + end, m->size - end);
-    memcpy(m->text + begin, piece, length);
-    m->size = m->size - (end - begin) + length;
-    m->text[m->size] = 0;
+    token_mutator_change(m, &change);
 }
 
 // Elaborates with candidate types and consts until one goes through.
@@ -146,7 +114,7 @@ static bool elaborate_any(TileText *t, IrModule *m, const AstKernel *kernel) {
     return false;
 }
 
-static void try_mutant(const Mutator *m, const char *path) {
+static void try_mutant(const TokenMutator *m, const char *path) {
     TileText t = tile_text_bytes((Str){m->text, m->size});
     bool good = tile_check(t.file, t.diags);
     if (!good && !diags_errors(t.diags))
@@ -168,13 +136,10 @@ static void mutate_file(const char *path) {
     OsError error;
     assert_true(os_read_file(arena, path, TEXT_MAX, &text, &error));
     assert_true(text.size < TEXT_MAX / 2);
-    Mutator *m = arena_new(arena, Mutator, 1);
-    m->text = arena_new(arena, char, TEXT_MAX);
+    TokenMutator *m = token_mutator(arena, TEXT_MAX);
     for (uint64_t i = 0; i < MUTANTS; i++) {
-        m->state = 0x9e3779b97f4a7c15ull * (i + 1) ^ str_hash(str(path));
-        memcpy(m->text, text.text, text.size + 1);
-        m->size = text.size;
-        for (size_t n = i ? 1 + (pick(m, 5) == 0) : 0; n > 0; n--)
+        token_mutator_begin(m, text, 0x9e3779b97f4a7c15ull * (i + 1) ^ str_hash(str(path)));
+        for (size_t n = i ? 1 + (token_mutator_pick(m, 5) == 0) : 0; n > 0; n--)
             mutate(m);  // the first is as it is
         try_mutant(m, path);
     }

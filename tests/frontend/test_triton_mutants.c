@@ -15,38 +15,21 @@
 #include "frontend/frontend.h"
 #include "ir/verify/verify.h"
 #include "tests/support/slice.h"
+#include "tests/support/token_mutator.h"
 
-enum { MUTANTS = 24000, PARTS = 60, TEXT_MAX = 1 << 16, TOKENS_MAX = 1 << 14 };
-
-typedef struct Mutator {
-    uint64_t state;
-    char *text;
-    size_t size;
-    struct {
-        size_t begin, end;
-    } tokens[TOKENS_MAX];
-    size_t count;
-} Mutator;
-
-static size_t pick(Mutator *m, size_t below) {
-    m->state ^= m->state << 13;
-    m->state ^= m->state >> 7;
-    m->state ^= m->state << 17;
-    return (size_t)(m->state % below);
-}
+enum { MUTANTS = 24000, PARTS = 60, TEXT_MAX = 1 << 16 };
 
 // Lines' ends and indentations are tokens, too.
-static void find_tokens(Mutator *m) {
+static void find_tokens(TokenMutator *m) {
     m->count = 0;
-    for (size_t i = 0; i < m->size && m->count < TOKENS_MAX;) {
+    for (size_t i = 0; i < m->size;) {
         size_t begin = i++;
         if (m->text[begin] == ' ')
             while (i < m->size && m->text[i] == ' ') i++;
         else if (str_word_char(m->text[begin]))
             while (i < m->size && str_word_char(m->text[i])) i++;
         if (i == begin + 1 && m->text[begin] == ' ') continue;
-        m->tokens[m->count].begin = begin;
-        m->tokens[m->count++].end = i;
+        token_mutator_add(m, begin, i);
     }
 }
 
@@ -153,25 +136,10 @@ static const char *const words[] = {
     "match",
 };
 
-// One token is dropped, replaced, or gets a neighbour.
-static void mutate(Mutator *m) {
+static void mutate(TokenMutator *m) {
+    const TokenChange change = {words, sizeof words / sizeof *words, 7, " ", true};
     find_tokens(m);
-    if (!m->count) return;
-    size_t at = pick(m, m->count), other = pick(m, m->count), how = pick(m, 7);
-    size_t begin = m->tokens[at].begin, end = how >= 5 ? begin : m->tokens[at].end;
-    char piece[256];
-    const char *word = words[pick(m, sizeof words / sizeof *words)];
-    int size = how == 0  ? snprintf(piece, sizeof piece, "%s", "")
-               : how % 2 ? snprintf(piece, sizeof piece, " %s ", word)
-                         : snprintf(piece, sizeof piece, "%.*s",
-                                    (int)(m->tokens[other].end - m->tokens[other].begin),
-                                    m->text + m->tokens[other].begin);
-    size_t length = size < (int)sizeof piece ? (size_t)size : sizeof piece - 1;
-    if (m->size + length + 1 > TEXT_MAX) return;
-    memmove(m->text + begin + length, m->text + end, m->size - end);
-    memcpy(m->text + begin, piece, length);
-    m->size = m->size - (end - begin) + length;
-    m->text[m->size] = 0;
+    token_mutator_change(m, &change);
 }
 
 static const char *first_error(Arena *arena, const Diags *diags) {
@@ -218,16 +186,13 @@ static void test_mutants(void **state) {
     assert_true(os_read_file(arena, "tests/frontend/triton/kernels.py", TEXT_MAX, &text, &error));
     assert_true(text.size < TEXT_MAX / 2);
     try_text(text, true);
-    Mutator *m = arena_new(arena, Mutator, 1);
-    m->text = arena_new(arena, char, TEXT_MAX);
+    TokenMutator *m = token_mutator(arena, TEXT_MAX);
     const char *whole = getenv("TILEC_TEST_WHOLE");
     uint64_t parts = whole ? 1 : PARTS, count = MUTANTS / parts;
     uint64_t first = slice_begin(parts, count);
     for (uint64_t i = first; i < first + count; i++) {
-        m->state = 0x9e3779b97f4a7c15ull * (i + 1);
-        memcpy(m->text, text.text, text.size + 1);
-        m->size = text.size;
-        for (size_t n = 1 + (pick(m, 5) == 0); n > 0; n--) mutate(m);
+        token_mutator_begin(m, text, 0x9e3779b97f4a7c15ull * (i + 1));
+        for (size_t n = 1 + (token_mutator_pick(m, 5) == 0); n > 0; n--) mutate(m);
         try_text((Str){m->text, m->size}, false);
     }
     arena_destroy(arena);
