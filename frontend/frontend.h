@@ -158,6 +158,16 @@ static inline bool front_own_type(const FrontParam *p) {
     return p->type_param && p->type_param == p->name;
 }
 
+// Does the parameter take a pointer? Its use in the kernel says so, or the type that it is given.
+static inline bool front_is_pointer(const FrontParam *p, const IrBinding *given) {
+    return p->kind == FRONT_POINTER || (given && given->pointer);
+}
+// May a pointer be given for the parameter?
+static inline bool front_may_be_pointer(const FrontParam *p) {
+    return p->kind == FRONT_POINTER ||
+           (p->kind == FRONT_SCALAR && front_own_type(p) && p->dtype == DTYPES);
+}
+
 // The front end for files with this name's suffix; NULL when there is none. A name without a suffix
 // (a pipe, standard input) gets the first one.
 const Frontend *frontend_of(Str path);

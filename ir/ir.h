@@ -146,6 +146,7 @@ typedef struct IrExtent {
 typedef struct IrBinding {
     Symbol name;
     bool is_type;
+    bool pointer;  // the type is that of a pointer's elements, by what is passed
     Dtype type;
     int64_t value;  // of a scalar's type: it is 1, or a multiple of 16; 0: neither is known
     Symbol text;    // an expression of a front end's language, in place of the value; NULL: a value

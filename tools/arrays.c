@@ -131,7 +131,7 @@ static int read_file(Settings *s, RunArray *a) {
 static bool is_array(const Settings *s, const FrontParam *p) {
     if (p->kind == FRONT_VIEW) return true;
     const IrBinding *b = frontend_spec_find(&s->spec, p->name);
-    return p->kind == FRONT_POINTER && !(b && b->text);
+    return front_is_pointer(p, b) && !(b && b->text);
 }
 
 int arrays_collect(Settings *s, RunArrays *arrays) {

@@ -127,6 +127,7 @@ static int parse_text(const BuildPlanner *p, const Unit *unit, const FrontKernel
                                                       : "a type, such as i32, i32:16 or fp32");
     *b = (BuildBinding){.name = str(param->name),
                         .is_type = binding.is_type,
+                        .pointer = binding.pointer,
                         .type = binding.type,
                         .value = binding.value};
     if (binding.text) b->text = str(binding.text);

@@ -253,7 +253,9 @@ bool front_binding(const Unit *unit, const FrontKernel *kernel, const FrontParam
         b->text = intern(unit->names, text);
         return true;
     }
-    bool pointer = str_starts(text, STR("*")), scalar = param->kind == FRONT_SCALAR;
+    bool pointer = str_starts(text, STR("*"));
+    bool scalar = param->kind == FRONT_SCALAR && !(pointer && front_may_be_pointer(param));
+    b->pointer = pointer && param->kind == FRONT_SCALAR;
     if (pointer) text = (Str){text.text + 1, text.size - 1};
     Str fact, type = str_cut(text, ':', &fact);
     if (pointer == scalar || !frontend_type_name(kernel->in->frontend, type, &b->type))

@@ -305,7 +305,7 @@ static int bind_arguments(Run *r) {
         const IrBinding *b = frontend_spec_find(&r->settings.spec, p->name);
         if (p->kind == FRONT_CONST || (b && b->text)) continue;
         FrontArg arg = {.type = DTYPES};
-        if (p->kind == FRONT_POINTER) {
+        if (front_is_pointer(p, b)) {
             const RunArray *array = &r->arrays.items[next++];
             if (array->from_file) arg.type = array->file.dtype;
             if (b && b->is_type) arg.type = b->type;

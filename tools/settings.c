@@ -132,7 +132,7 @@ static int set_param(Settings *s, const FrontParam *param, Symbol name, Str text
 
 static int set_size(Settings *s, Str whole, Str name, Str text) {
     const FrontParam *p = find_param(s->kernel, name);
-    if (!p || p->kind != FRONT_POINTER) return unknown_name(s, whole);
+    if (!p || !front_may_be_pointer(p)) return unknown_name(s, whole);
     SettingsValue value = {.name = p->name, .origin = STR("--set")};
     int status = set_integer(s, whole, text, 0, &value.value);
     if (!status && settings_find_size(s, value.name))

@@ -194,6 +194,7 @@ static FrontSpec spec_of(const Bench *b, const BuildAlternative *a) {
         const BuildBinding *from = &a->bindings[i];
         IrBinding binding = {.name = intern(b->unit->names, from->name),
                              .is_type = from->is_type,
+                             .pointer = from->pointer,
                              .type = from->type,
                              .value = from->value};
         if (from->text.size) binding.text = intern(b->unit->names, from->text);
@@ -208,6 +209,7 @@ static bool same_specs(const FrontSpec *a, const FrontSpec *b) {
         const IrBinding *x = &a->bindings.data[i], *y = frontend_spec_find(b, x->name);
         TRY(y && x->is_type == y->is_type && x->text == y->text);
         TRY(x->value == y->value && (!x->is_type || x->type == y->type));
+        TRY(x->pointer == y->pointer);
     }
     return true;
 }

@@ -23,6 +23,7 @@
 typedef struct BuildBinding {
     Str name;
     bool is_type;
+    bool pointer;  // the type is that of a pointer's elements
     Dtype type;
     int64_t value;  // for a const or an option
     Str text;       // an expression of the language, in place of these; or empty

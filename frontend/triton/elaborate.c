@@ -236,7 +236,7 @@ static Val argument(Elab *e, const FrontParam *p, const PyParam *py) {
         return el_error(e, py->span, DIAG_PACKED, "'%s' is of %s, which is a storage type", p->name,
                         dtype_name(elem));
     const IrType *type =
-        p->kind == FRONT_POINTER ? ir_ptr(e->module, elem, 0, NULL) : ir_scalar(e->module, elem);
+        front_is_pointer(p, given) ? ir_ptr(e->module, elem, 0, NULL) : ir_scalar(e->module, elem);
     IrParam *param = ir_func_add_param(e->func, p->name, type);
     param->span = py->span;
     add_binding(e, p->name, (Val){.kind = VAL_TYPE, .type = elem});
@@ -374,6 +374,15 @@ static void kernel_grid(Elab *e, JitFrame *frame) {
 
 // ---- entry
 
+// An error may come from memory that was passed for a number.
+static void note_pointers(const TritonElab *t, Diags *diags) {
+    for (const FrontParam *p = t->kernel->params; p; p = p->next) {
+        const IrBinding *given = frontend_spec_find(t->spec, p->name);
+        if (given && given->pointer)
+            diag_note(diags, p->span, "'%s' is a pointer here: memory is passed for it", p->name);
+    }
+}
+
 IrFunc *tr_kernel(TritonFile *file, IrModule *module, const FrontKernel *kernel,
                   const FrontSpec *spec, Diags *diags, TritonProgress *progress) {
     static const FrontSpec nothing;
@@ -415,6 +424,7 @@ IrFunc *tr_kernel(TritonFile *file, IrModule *module, const FrontKernel *kernel,
     e->b.span = func->span;
     ir_return(&e->b, 0, NULL);
     bool good = !e->errors;
+    if (!good && !progress) note_pointers(&t, diags);
     IrFunc *made = e->func;
     if (!good) module->funcs.count = funcs;
     arena_destroy(scratch);

@@ -190,7 +190,14 @@ static Val tuple_item(Elab *e, Val v, const Py *node) {
     return v.tuple.items[i];
 }
 
-static bool is_full_slice(const Py *x) { return x->kind == PY_SLICE && !x->a && !x->b && !x->c; }
+// `:`, whose parts may be None.
+static bool is_full_slice(const Py *x) {
+    const Py *parts[3] = {x->a, x->b, x->c};
+    if (x->kind != PY_SLICE) return false;
+    for (int i = 0; i < 3; i++)
+        if (parts[i] && parts[i]->kind != PY_NONE) return false;
+    return true;
+}
 
 static Val wrong_subscript(Elab *e, Val v, const Py *x) {
     if (triton_of(e)->stopped) return EL_POISON;
@@ -218,9 +225,11 @@ static Val tensor_subscript(Elab *e, Val v, const Py *node) {
         if (shape.rank == IR_MAX_RANK)
             return el_error(e, node->span, DIAG_SHAPE, "a tensor has at most %d dimensions",
                             IR_MAX_RANK);
-        if (whole && used == t->rank)
+        if (whole && used == t->rank) {
+            if (!t->rank) continue;  // Triton lets ':' of a scalar pass
             return el_error(e, x->span, DIAG_INDEX, "%s has only %u dimension%s", tr_text(e, v),
                             t->rank, t->rank == 1 ? "" : "s");
+        }
         shape.dims[shape.rank++] = whole ? t->shape[used++] : 1;
     }
     while (used < t->rank && shape.rank < IR_MAX_RANK) shape.dims[shape.rank++] = t->shape[used++];

@@ -4,7 +4,6 @@
 // Names of Triton that kernels cannot use here.
 static const char *const unsupported[] = {
     "inline_asm_elementwise",
-    "dot_scaled",
     "map_elementwise",
     "reduce_and",
     "bitonic_merge",

@@ -180,11 +180,29 @@ static Val zipped(Elab *e, bool numbers, const Arguments *a, Span span) {
     return el_tuple(e, count, items);
 }
 
+// A tensor has its functions as methods, and its type and shape.
+static bool has_name(Val v, Str name) {
+    const Object *o = tr_object_of(v);
+    bool shaped = str_equal(name, STR("dtype")) || str_equal(name, STR("shape")) ||
+                  str_equal(name, STR("type"));
+    if (v.kind == VAL_IR && shaped) return true;
+    return (v.kind == VAL_IR || (o && o->kind == OBJECT_MODULE)) && tl_find(name);
+}
+
 // hasattr(triton.language, "make_tensor_descriptor")
 static Val has_attribute(const Arguments *a) {
-    const Object *o = a->count == 2 ? tr_object_of(a->vals[0]) : NULL;
-    if (!o || o->kind != OBJECT_MODULE || a->vals[1].kind != VAL_STRING) return el_bool(false);
-    return el_bool(tl_find(a->vals[1].text) != NULL);
+    bool asks = a->count == 2 && a->vals[1].kind == VAL_STRING;
+    return el_bool(asks && has_name(a->vals[0], a->vals[1].text));
+}
+
+// getattr(tl, "maximum"), getattr(x, "dtype", None)
+static Val attribute_of(Elab *e, const Arguments *a, Span span) {
+    if (a->count < 2 || a->count > 3 || a->vals[1].kind != VAL_STRING)
+        return el_error(e, span, DIAG_ARGUMENTS, "getattr takes a value and a name");
+    if (a->count == 3 && !has_name(a->vals[0], a->vals[1].text)) return a->vals[2];
+    Py node = {.kind = PY_ATTRIBUTE, .span = span};
+    node.name = intern(triton_of(e)->file->names, a->vals[1].text);
+    return tr_attribute(e, a->vals[0], &node);
 }
 
 static Val pointer_type(Elab *e, const Arguments *a, Span span) {
@@ -215,6 +233,7 @@ Val tr_call_python(Elab *e, const Object *o, const Arguments *a, Span span) {
         return found.kind != VAL_NONE ? found : a->count > 1 ? a->vals[1] : tr_none();
     }
     if (str_equal(name, STR("hasattr"))) return has_attribute(a);
+    if (str_equal(name, STR("getattr"))) return attribute_of(e, a, span);
     if (str_equal(name, STR("getenv"))) return a->count > 1 ? a->vals[1] : tr_none();
     if (!a->count) return el_error(e, span, DIAG_ARGUMENTS, "an argument is missing");
     if (str_equal(name, STR("dtype")) && a->vals[0].kind == VAL_TYPE) return a->vals[0];

@@ -6,8 +6,14 @@
 
 // ---- types and facts
 
+// Memory for a parameter that nothing makes an address of: a pointer whose use is not seen.
+static bool is_hidden_pointer(const FrontParam *p, const FrontArg *arg) {
+    return p->kind == FRONT_SCALAR && p->dtype == DTYPES && arg->kind == FRONT_ARG_OTHER &&
+           arg->type != DTYPES;
+}
+
 static Dtype type_of(const FrontParam *p, const FrontArg *arg) {
-    if (p->kind != FRONT_SCALAR) return arg->type;
+    if (p->kind != FRONT_SCALAR || is_hidden_pointer(p, arg)) return arg->type;
     if (p->dtype != DTYPES) return p->dtype;
     switch (arg->kind) {
     case FRONT_ARG_INT:
@@ -23,7 +29,10 @@ static Dtype type_of(const FrontParam *p, const FrontArg *arg) {
 static bool bind_argument(TritonFile *file, Arena *arena, const FrontParam *p, const FrontArg *arg,
                           FrontSpec *spec, Diags *diags) {
     const IrBinding *known = frontend_spec_find(spec, p->name);
-    IrBinding b = {.name = p->name, .is_type = true, .type = type_of(p, arg)};
+    IrBinding b = {.name = p->name,
+                   .is_type = true,
+                   .type = type_of(p, arg),
+                   .pointer = is_hidden_pointer(p, arg)};
     if (arg->kind == FRONT_ARG_NONE) {
         b = (IrBinding){.name = p->name, .text = intern(file->names, STR("None"))};
     } else if (b.type == DTYPES) {

@@ -327,18 +327,21 @@ static IrOpcode bit_opcode(PyOp op) {
 }
 
 static bool takes_types(Elab *e, PyOp op, Val a, Val b, Dtype elem, Span span) {
-    bool integers = op == PY_FLOOR_DIV || is_bitwise(op);
-    if (integers && is_float(elem)) {
-        el_error(e, span, DIAG_TYPE, "'%s' takes integers, found %s and %s", py_op_text(op),
-                 tr_text(e, a), tr_text(e, b));
-        if (op == PY_FLOOR_DIV) el_help(e, "tl.floor(x / y) divides floats and rounds down");
-        return false;
-    }
-    bool mixed = a.kind == VAL_IR && b.kind == VAL_IR && !is_float(elem) &&
-                 (op == PY_FLOOR_DIV || op == PY_MOD) && el_elem(a.ir) != DTYPE_BOOL &&
-                 el_elem(b.ir) != DTYPE_BOOL &&
-                 dtype_signed(el_elem(a.ir)) != dtype_signed(el_elem(b.ir));
-    if (!mixed) return true;
+    if (!(op == PY_FLOOR_DIV || is_bitwise(op)) || !is_float(elem)) return true;
+    el_error(e, span, DIAG_TYPE, "invalid operands of types %s and %s: '%s' takes integers",
+             tr_text(e, a), tr_text(e, b), py_op_text(op));
+    if (op == PY_FLOOR_DIV) el_help(e, "tl.floor(x / y) divides floats and rounds down");
+    return false;
+}
+
+// Signed and unsigned integers are not divided by each other.
+static bool signs_agree(Elab *e, PyOp op, Val a, Val b, Span span) {
+    if (a.kind != VAL_IR || b.kind != VAL_IR) return true;
+    Dtype x = el_elem(a.ir), y = el_elem(b.ir);
+    bool divides = op == PY_FLOOR_DIV || op == PY_MOD || op == PY_DIV;
+    if (!divides || !dtype_is(x, DTYPE_CLASS_INT) || !dtype_is(y, DTYPE_CLASS_INT) ||
+        dtype_signed(x) == dtype_signed(y))
+        return true;
     el_error(e, span, DIAG_TYPE, "'%s' does not take %s and %s: their signs differ", py_op_text(op),
              tr_text(e, a), tr_text(e, b));
     el_help(e, "convert one of them: x.to(tl.int32)");
@@ -376,6 +379,7 @@ Val tr_binary(Elab *e, PyOp op, Val a, Val b, Span span, const Span *spans) {
         el_help(e, op == PY_POW ? "use libdevice.pow(x, y), or x * x" : "use tl.dot(a, b)");
         return EL_POISON;
     }
+    if (!signs_agree(e, op, a, b, span)) return EL_POISON;
     bool sign_left = a.kind == VAL_IR && dtype_signed(el_elem(a.ir));
     if (op == PY_DIV && is_integer(a) && is_integer(b)) {
         a = as_divided(e, a, spans[0]);

@@ -32,10 +32,40 @@ static bool precision_of(Elab *e, const TlCall *c, Dtype elem, int64_t *precisio
     return false;
 }
 
+// All dimensions but the last two become one.
+static IrValue *as_batch(Elab *e, IrValue *v) {
+    Shape shape = el_shape_of(v->type), to = {.rank = 3, .dims = {1}};
+    for (uint32_t i = 0; i + 2 < shape.rank; i++) to.dims[0] *= shape.dims[i];
+    to.dims[1] = shape.dims[shape.rank - 2];
+    to.dims[2] = shape.dims[shape.rank - 1];
+    return ir_reshape(&e->b, v, to.rank, to.dims);
+}
+
+static bool same_batches(const IrType *x, const IrType *y) {
+    if (x->rank != y->rank || x->rank <= 3) return false;
+    for (uint32_t i = 0; i + 2 < x->rank; i++)
+        if (x->shape[i] != y->shape[i]) return false;
+    return true;
+}
+
+// A product of more than three dimensions: those in front become one.
+static Val dot_of_batches(Elab *e, const TlCall *c, IrValue *x, IrValue *y, IrValue *acc) {
+    Shape shape = el_shape_of(x->type);
+    shape.dims[shape.rank - 1] = y->type->shape[shape.rank - 1];
+    TlCall dot = *c;
+    dot.arg[0] = el_ir(as_batch(e, x));
+    dot.arg[1] = el_ir(as_batch(e, y));
+    if (acc && !(acc = tr_stretch(e, acc, &shape, c->at[2]))) return EL_POISON;
+    if (acc) dot.arg[2] = el_ir(as_batch(e, acc));
+    Val v = tl_dot(e, &dot);
+    return v.kind == VAL_IR ? el_ir(ir_reshape(&e->b, v.ir, shape.rank, shape.dims)) : v;
+}
+
 Val tl_dot(Elab *e, const TlCall *c) {
     IrValue *x = tr_numbers(e, c->arg[0], c->at[0]), *y = tr_numbers(e, c->arg[1], c->at[1]);
     IrValue *acc = tr_given(c, 2) ? tr_numbers(e, c->arg[2], c->at[2]) : NULL;
     if (!x || !y || (tr_given(c, 2) && !acc)) return EL_POISON;
+    if (same_batches(x->type, y->type)) return dot_of_batches(e, c, x, y, acc);
     Shape shape;
     int64_t precision;
     Dtype out;
@@ -43,6 +73,7 @@ Val tl_dot(Elab *e, const TlCall *c) {
         !precision_of(e, c, el_elem(x), &precision) ||
         !tr_call_type(e, c, 6, *accumulators(el_elem(x)), &out))
         return EL_POISON;
+    if (dtype_is(el_elem(x), DTYPE_CLASS_INT)) out = DTYPE_I32;
     if (acc) out = el_elem(acc);
     const Dtype *allowed = accumulators(el_elem(x));
     while (*allowed != DTYPES && *allowed != out) allowed++;
@@ -125,8 +156,14 @@ Val tl_sum(Elab *e, const TlCall *c) {
     Dtype to;
     if (!v || !tr_call_type(e, c, 3, DTYPES, &to)) return EL_POISON;
     v = to == DTYPES ? for_sums(e, c, v) : tr_cast(e, el_ir(v), to, c->at[0]);
+    bool bits = v && el_elem(v) == DTYPE_BOOL;  // 1 + 1 is 0
+    if (bits) v = for_sums(e, c, v);
     ReduceAxis r;
-    return reduced(e, c, v, 1, 2, &r) ? reduce(e, &r, IR_REDUCE_SUM) : EL_POISON;
+    if (!reduced(e, c, v, 1, 2, &r)) return EL_POISON;
+    Val sum = reduce(e, &r, IR_REDUCE_SUM);
+    if (!bits || sum.kind != VAL_IR) return sum;
+    Span spans[2] = {c->span, c->span};
+    return el_ir(tr_truth(e, tr_binary(e, PY_BIT_AND, sum, el_int(1), c->span, spans), c->span));
 }
 
 // The kind by which a number wins over a NaN, if there are NaNs.
@@ -135,24 +172,51 @@ static IrReduce number_wins(IrReduce kind, Dtype elem) {
     return kind == IR_REDUCE_MAX ? IR_REDUCE_MAXNUM : IR_REDUCE_MINNUM;
 }
 
+// Floats as integers in the same order, where both zeros are equal and a NaN is beyond the end at
+// which no number is chosen.
+static IrValue *ordered(Elab *e, IrValue *v, bool greatest) {
+    Dtype elem = el_elem(v), to = dtype_bits(elem) == 64 ? DTYPE_I64 : DTYPE_I32;
+    Shape s = el_shape_of(v->type);
+    const IrType *floats = v->type, *type = ir_tile(e->module, to, s.rank, s.dims);
+    uint64_t most = to == DTYPE_I64 ? INT64_MAX : INT32_MAX;
+    v = ir_binary(&e->b, IR_ADD, v, ir_const_bits(&e->b, floats, 0));
+    IrValue *bits = ir_bitcast(&e->b, v, type);
+    IrValue *sign = ir_const_bits(&e->b, type, dtype_bits(elem) - 1);
+    IrValue *flip = ir_binary(&e->b, IR_AND, ir_binary(&e->b, IR_SHR, bits, sign),
+                              ir_const_bits(&e->b, type, most));
+    IrValue *last = ir_const_bits(&e->b, type, greatest ? most + 1 : most);
+    return ir_ternary(&e->b, IR_SELECT, ir_binary(&e->b, IR_NE, v, v), last,
+                      ir_binary(&e->b, IR_XOR, bits, flip));
+}
+
+static IrReduce argument_kind(IrReduce kind) {
+    return kind == IR_REDUCE_MAX ? IR_REDUCE_ARGMAX : IR_REDUCE_ARGMIN;
+}
+
+// The place of the greatest or least. A number wins over a NaN, the first one over its equals.
+static Val place_of(Elab *e, ReduceAxis r, IrReduce kind) {
+    if (dtype_is(el_elem(r.tile), DTYPE_CLASS_ANYFLOAT))
+        r.tile = ordered(e, r.tile, kind == IR_REDUCE_ARGMAX);
+    return reduce(e, &r, kind);
+}
+
 Val tl_extreme(Elab *e, const TlCall *c) {
     IrValue *given = tr_numbers(e, c->arg[0], c->at[0]), *v = for_extremes(e, c, given);
     bool places;
     ReduceAxis r;
     if (!tr_call_bool(e, c, 2, false, &places) || !reduced(e, c, v, 1, 4, &r)) return EL_POISON;
     IrReduce kind = (IrReduce)c->tl->which;
-    if (!places) return reduce(e, &r, number_wins(kind, el_elem(r.tile)));
-    Val best = reduce(e, &r, kind);  // the one at that place, which is a NaN if there is one
+    Val best = reduce(e, &r, number_wins(kind, el_elem(r.tile)));
+    if (!places) return best;
     // With its place, the value keeps the type that was given.
     best = el_ir(tr_cast(e, best, el_elem(given), c->span));
-    Val at = reduce(e, &r, kind == IR_REDUCE_MAX ? IR_REDUCE_ARGMAX : IR_REDUCE_ARGMIN);
-    return el_tuple(e, 2, (Val[]){best, at});
+    return el_tuple(e, 2, (Val[]){best, place_of(e, r, argument_kind(kind))});
 }
 
 Val tl_argument(Elab *e, const TlCall *c) {
     IrValue *v = for_extremes(e, c, tr_numbers(e, c->arg[0], c->at[0]));
     ReduceAxis r;
-    return reduced(e, c, v, 1, 3, &r) ? reduce(e, &r, (IrReduce)c->tl->which) : EL_POISON;
+    return reduced(e, c, v, 1, 3, &r) ? place_of(e, r, (IrReduce)c->tl->which) : EL_POISON;
 }
 
 static Val combine_bits(Elab *e, const void *own, uint32_t count, const Val *args, Span span) {
@@ -202,6 +266,12 @@ static bool tiles_of(Elab *e, const TlCall *c, Tiles *t) {
     return true;
 }
 
+// A tuple of one tensor gives a tuple of one result.
+static Val as_given(Elab *e, const TlCall *c, Val v) {
+    bool one = c->arg[0].kind == VAL_TUPLE && v.kind == VAL_IR;
+    return one ? el_tuple(e, 1, &v) : v;
+}
+
 static IrBlock *combiner_of(Elab *e, const TlCall *c, const Tiles *t) {
     const Object *o = tr_object_of(c->arg[2]);
     if (o && (o->kind == OBJECT_JIT || o->kind == OBJECT_HOST))
@@ -218,7 +288,8 @@ Val tl_reduce(Elab *e, const TlCall *c) {
     if (!tr_given(c, 1)) el_tiles_flatten(e, &t, NULL);
     IrBlock *block = combiner_of(e, c, &t);
     if (!block) return EL_POISON;
-    return el_reduce(e, &t, IR_REDUCE_CUSTOM, block, NULL, r.axis, r.keeps ? &r.kept : NULL);
+    return as_given(
+        e, c, el_reduce(e, &t, IR_REDUCE_CUSTOM, block, NULL, r.axis, r.keeps ? &r.kept : NULL));
 }
 
 static bool scan_options(Elab *e, const TlCall *c, uint32_t rank, int reverse_at,
@@ -243,7 +314,7 @@ Val tl_scan(Elab *e, const TlCall *c) {
     ScanOptions options;
     if (!tiles_of(e, c, &t) || !scan_options(e, c, t.shape.rank, 3, &options)) return EL_POISON;
     IrBlock *block = combiner_of(e, c, &t);
-    return block ? el_scan(e, &t, IR_REDUCE_CUSTOM, block, &options) : EL_POISON;
+    return block ? as_given(e, c, el_scan(e, &t, IR_REDUCE_CUSTOM, block, &options)) : EL_POISON;
 }
 
 Val tl_cumulative(Elab *e, const TlCall *c) {

@@ -158,7 +158,8 @@ Val tl_interleave(Elab *e, const TlCall *c) {
     IrValue *both[2];
     if (!pair(e, c, both)) return EL_POISON;
     uint32_t rank = both[0]->type->rank;
-    if (rank == 0 || rank == IR_MAX_RANK)
+    if (rank == 0) return el_ir(join(e, both));
+    if (rank == IR_MAX_RANK)
         return el_error(e, c->span, DIAG_SHAPE, "tl.interleave does not take %s",
                         tr_text(e, el_ir(both[0])));
     Shape shape = el_shape_of(both[0]->type);

@@ -9,16 +9,16 @@ def kernel(x_ptr, n, BLOCK: tl.constexpr):
     f = i.to(tl.float32)
     u = i.to(tl.uint32)
     p = f8(i) if BLOCK < 0 else i.to(tl.float8e4nv)
-    #! error: '//' takes integers, found fp32[16] and 2 [type] @9
+    #! error: invalid operands of types fp32[16] and 2: '//' takes integers [type] @9
     a = f // 2
     b = f % 2
     #! error: '//' does not take int32[16] and uint32[16]: their signs differ [type] @9
     c = i // u
     #! error: '%' does not take int32[16] and uint32[16]: their signs differ [type] @9
     d = i % u
-    #! error: '<<' takes integers, found fp32[16] and 1 [type] @9
+    #! error: invalid operands of types fp32[16] and 1: '<<' takes integers [type] @9
     e = f << 1
-    #! error: '&' takes integers, found fp32[16] and 1 [type] @9
+    #! error: invalid operands of types fp32[16] and 1: '&' takes integers [type] @9
     g = f & 1
     #! error: '~' does not take fp32[16] [type] @9
     h = ~f

@@ -14,7 +14,7 @@ def kernel(x_ptr, n, BLOCK: tl.constexpr):
         total += tl.sum(x)
     #! error: a pointer moves by an integer, found fp32[16] [type] @25
     a = tl.load(x_ptr + x)
-    #! error: '<<' takes integers, found fp32[16] and 1 [type] @9
+    #! error: invalid operands of types fp32[16] and 1: '<<' takes integers [type] @9
     b = x << 1
     if n > 3:
         best = x

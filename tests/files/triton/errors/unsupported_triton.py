@@ -19,8 +19,8 @@ def kernel(x_ptr, n, BLOCK: tl.constexpr):
     c = gluon.jit
     #! error: a kernel cannot use 'triton.experimental.tle.load' [unsupported] @9
     d = tle.load(x_ptr)
-    #! error: tl.dot_scaled is not supported [unsupported] @9
-    e = tl.dot_scaled(i, i, "e4m3", i, i, "e4m3")
+    #! error: tl.clock is not supported [unsupported] @9
+    e = tl.clock()
     #! error: tl.extra.libdevice.tanhh is not supported [unsupported] @9
     f = libdevice.tanhh(1.0)
     #! error: a kernel cannot use 'numpy.sum' [unsupported] @9
