@@ -18,7 +18,7 @@ set(release_tests
     compile/test_long_code compile/test_memory_left compile/test_no_memory compile/test_overlap
     compile/test_pack cost/ docs/ examples files/explain gen/ install/ interp/test_eval
     ir/test_analysis_random ir/layout/ matrix/ mutate/ passes/test_cpu_dot passes/test_cpu_square
-    passes/test_expand_math passes/test_gpu_ passes/test_legalize passes/test_random
+    passes/test_expand_math passes/test_gpu_ passes/test_legalize passes/test_random python/
     runtime/test_fork sim/test_ring triton/test_launch)
 list(JOIN release_tests "|" release_tests)
 if(TILEC_SANITIZE MATCHES "address" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
@@ -476,6 +476,11 @@ if(TARGET tilec_sealed AND TARGET tilec_tool AND NOT TILEC_TEST_SHARED)
     string(REPLACE "gcc" "g++" cxx "${cxx}")
     set_tests_properties(install/install PROPERTIES
         ENVIRONMENT "CC=${CMAKE_C_COMPILER};CXX=${cxx}")
+    add_test(NAME python/package
+        COMMAND bash tests/python/run.sh "${PROJECT_BINARY_DIR}"
+        WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    set_tests_properties(python/package PROPERTIES LABELS quick TIMEOUT 600 SKIP_RETURN_CODE 77
+        ENVIRONMENT "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache;${no_gpus}")
     add_test(NAME install/hardening
         COMMAND bash tests/install/hardening.sh "${PROJECT_BINARY_DIR}"
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")

@@ -31,6 +31,7 @@ libopenmpi-dev     | optional | examples/aot with ranks, and its test
 make               | optional | the test of libraries ahead of time
 libmpfr-dev        | optional | exact references for the tests of mathematical functions
 openmpi-bin        | optional | runs them
+python3-numpy      | optional | the test of the Python package
 qemu-user          | optional | runs AArch64 code in tests
 debootstrap        | optional | scripts/test-bare-root.sh
 valgrind           | optional | counts what a launch costs

@@ -40,6 +40,7 @@ bless=no
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 export PATH="$build:$PATH" TILEC_CACHE_DIR="${TILEC_CACHE_DIR:-$build/cache}" HOME="$scratch"
+export TILEC_LIBRARY="$build/libtilec.so" PYTHONPATH="$root/python" PYTHONDONTWRITEBYTECODE=1
 # The same output with and without NVIDIA's tools.
 export TILEC_PTXAS=/none/ptxas TILEC_NVJITLINK=/none/lib.so
 failed=0

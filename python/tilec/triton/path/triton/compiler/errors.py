@@ -1,0 +1,5 @@
+import tilec
+
+CompilationError = tilec.SourceError
+CompileTimeAssertionFailure = tilec.SourceError
+UnsupportedLanguageConstruct = tilec.SourceError
