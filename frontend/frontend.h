@@ -160,7 +160,8 @@ static inline bool front_own_type(const FrontParam *p) {
 
 // Does the parameter take a pointer? Its use in the kernel says so, or the type that it is given.
 static inline bool front_is_pointer(const FrontParam *p, const IrBinding *given) {
-    return p->kind == FRONT_POINTER || (given && given->pointer);
+    if (given && (given->pointer || given->number)) return given->pointer;
+    return p->kind == FRONT_POINTER;
 }
 // May a pointer be given for the parameter?
 static inline bool front_may_be_pointer(const FrontParam *p) {

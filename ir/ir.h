@@ -146,7 +146,9 @@ typedef struct IrExtent {
 typedef struct IrBinding {
     Symbol name;
     bool is_type;
-    bool pointer;  // the type is that of a pointer's elements, by what is passed
+    // The argument decides, not the use in the kernel: it is a pointer to elements of the type, or
+    // a number.
+    bool pointer, number;
     Dtype type;
     int64_t value;  // of a scalar's type: it is 1, or a multiple of 16; 0: neither is known
     Symbol text;    // an expression of a front end's language, in place of the value; NULL: a value
@@ -247,6 +249,11 @@ uint32_t ir_view_index_start(IrOpcode code);
 bool ir_selection_shape(const IrOp *op, uint32_t *rank, uint32_t *shape);
 // The effects of an op and all ops nested in it: bits 1 << IrEffect of READ, WRITE, KEEP.
 unsigned ir_effects(const IrOp *op);
+// Is it a float op that math(contract, approx) do not change?
+static inline bool ir_math_exact(const IrOp *op) {
+    bool may = op->code == IR_SQRT || (op->code >= IR_ADD && op->code <= IR_DIV);
+    return may && op->code != IR_MULHI && ir_attr_int(op, IR_ATTR_EXACT) != 0;
+}
 // Does it change the memory that it accesses? An atomic load has the effect of a write, which keeps
 // it in its place, but changes nothing.
 bool ir_changes_memory(const IrOp *op);

@@ -82,7 +82,7 @@ static void expand(IrOp *op, unsigned options, bool gpu) {
 
 // x / stretched(y) = x * stretched(1 / y), within an ulp and a half if 1 / y is not subnormal.
 static bool divide_once(IrOp *op) {
-    if (op->code != IR_DIV) return false;
+    if (op->code != IR_DIV || ir_math_exact(op)) return false;
     IrValue *x = ir_operand(op, 0), *stretched = ir_operand(op, 1);
     if (!dtype_is(x->type->elem, DTYPE_CLASS_FLOAT) || !stretched->def ||
         stretched->def->code != IR_BROADCAST)

@@ -202,8 +202,7 @@ static LLVMValueRef loosen(Gen *g, LLVMValueRef v) {
     unsigned flags = LLVMFastMathNone;
     bool exact = g->target->exact_double && is_double(v);
     if (g->contract) flags |= LLVMFastMathAllowContract;
-    if (g->func->math & IR_MATH_APPROX && !exact)
-        flags |= LLVMFastMathApproxFunc | LLVMFastMathAllowReciprocal;
+    if (g->approx && !exact) flags |= LLVMFastMathApproxFunc | LLVMFastMathAllowReciprocal;
     if (flags && LLVMIsAInstruction(v) && LLVMCanValueUseFastMathFlags(v))
         LLVMSetFastMathFlags(v, flags);
     return v;
@@ -220,7 +219,7 @@ static LLVMValueRef leave_half(Gen *g, const IrType *t, LLVMValueRef v) {
 
 static LLVMValueRef quotient(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b) {
     LLVMValueRef r = NULL;
-    if (g->func->math & IR_MATH_APPROX && g->target->quotient) r = g->target->quotient(g, t, a, b);
+    if (g->approx && g->target->quotient) r = g->target->quotient(g, t, a, b);
     return r ? r : LLVMBuildFDiv(g->b, a, b, "");
 }
 

@@ -97,6 +97,7 @@ struct Gen {
     const bool *left_out;  // by op id: ops that are not translated, with all that is in them;
                            // NULL: none
     bool contract;         // the current op may be fused with others
+    bool approx;           // it may be approximate
     LLVMValueRef block;    // the address of the arguments
     LLVMValueRef *params;  // by parameter: scalars, pointers, and the data of views
     LLVMValueRef (*extents)[IR_MAX_VIEW_RANK];  // by parameter

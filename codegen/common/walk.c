@@ -44,7 +44,7 @@ void gen_fact(Gen *g, const IrOp *op) {
 // its factors would stay live until the sum, and nothing would be saved.
 static bool contracts(const Gen *g, const IrOp *op) {
     bool summed = false, needed = false;
-    if (!(g->func->math & IR_MATH_CONTRACT)) return false;
+    if (!(g->func->math & IR_MATH_CONTRACT) || ir_math_exact(op)) return false;
     if (op->code != IR_MUL) return true;
     for (const IrUse *use = op->results[0].uses; use; use = use->next) {
         bool sum = use->user->code == IR_ADD || use->user->code == IR_SUB;
@@ -66,6 +66,7 @@ static void gen_nothing(Gen *g, const IrOp *op) {
 
 void gen_op(Gen *g, const IrOp *op) {
     g->contract = contracts(g, op);
+    g->approx = g->func->math & IR_MATH_APPROX && !ir_math_exact(op);
     if (g->lines) lines_at(g->lines, g->b, op->span);
     switch (ir_op_family(op->code)) {
     case IR_FAMILY_CONSTANT: (op->code == IR_CONST ? gen_constant : gen_lanes)(g, op); return;

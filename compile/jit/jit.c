@@ -74,7 +74,7 @@ static bool same_bindings(const FrontSpec *a, const FrontSpec *b) {
         const IrBinding *x = &a->bindings.data[i], *y = frontend_spec_find(b, x->name);
         if (!y || x->is_type != y->is_type || x->text != y->text) return false;
         if (x->value != y->value || (x->is_type && x->type != y->type)) return false;
-        if (x->pointer != y->pointer) return false;
+        if (x->pointer != y->pointer || x->number != y->number) return false;
     }
     return true;
 }

@@ -33,6 +33,7 @@ struct Slot {
     Val val;
     SlotKind kind;
     bool tail;          // ACTIVE: no statement follows that would read the flag
+    bool whole;         // ACTIVE: of a body; where it is false, no name of the body is read again
     uint32_t region;    // the region in which it was last declared or logged
     uint32_t declared;  // order of its declaration, set by the front end
     uint32_t mark;      // number of the merge or loop that handled it last

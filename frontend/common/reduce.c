@@ -1,5 +1,6 @@
 // Reductions, scans, sorts, and the combiners of reductions and scans.
 #include "frontend/common/build.h"
+#include "ir/edit.h"
 
 void el_tiles_flatten(Elab *e, Tiles *o, IrValue **mask) {
     uint32_t count = 1;
@@ -38,6 +39,16 @@ static bool combiner_pure(Elab *e, const IrBlock *block, Span span, const char *
     return true;
 }
 
+// Leaves out ops without uses: a function may make a tile only to ask for its type.
+static void remove_unused(const IrBlock *block) {
+    for (IrOp *op = block->last, *before; op; op = before) {
+        before = op->prev;
+        bool used = ir_effects(op) || ir_op_info(op->code)->effect == IR_EFFECT_END;
+        for (uint32_t i = 0; i < op->result_count; i++) used = used || op->results[i].uses;
+        if (!used && op->result_count) ir_erase(op);
+    }
+}
+
 IrBlock *el_combiner(Elab *e, const FrontCombiner *c, const Tiles *o) {
     IrBlock *block = ir_block_create(e->func);
     Val *args = arena_new(e->scratch, Val, 2 * o->count);
@@ -59,7 +70,10 @@ IrBlock *el_combiner(Elab *e, const FrontCombiner *c, const Tiles *o) {
         good =
             combiner_result(e, v.tuple.items[i], args[i].ir->type, c->span, c->name, &results[i]);
     good = good && combiner_pure(e, block, c->span, c->name);
-    if (good) ir_yield(&e->b, o->count, results);
+    if (good) {
+        ir_yield(&e->b, o->count, results);
+        remove_unused(block);
+    }
     el_region_end(e, &region);
     return good ? block : NULL;
 }

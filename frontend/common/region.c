@@ -148,6 +148,28 @@ static uint32_t merge_collect(Elab *e, const Region *arms[2], BranchMerge *merge
     return count;
 }
 
+static bool left(const Region *arm) {
+    for (uint32_t i = 0; i < arm->count; i++) {
+        const Change *c = &arm->changes[i];
+        if (c->slot->kind == SLOT_ACTIVE && c->slot->whole && c->val.kind == VAL_BOOL &&
+            !c->val.truth)
+            return true;
+    }
+    return false;
+}
+
+static bool same_type(Val a, Val b) {
+    return a.kind == b.kind && (a.kind != VAL_IR || a.ir->type == b.ir->type);
+}
+
+// An arm that left the body does not decide the type of a name, which is not read there again.
+static void forget_left(const Region *const arms[2], BranchMerge *m) {
+    bool gone[2] = {left(arms[0]), left(arms[1])};
+    if (m->slot->kind != SLOT_NAME || gone[0] == gone[1] || same_type(m->arms[0], m->arms[1]))
+        return;
+    m->arms[gone[0] ? 0 : 1] = EL_NONE;
+}
+
 static void merge_decide(Elab *e, BranchMerge *m, Span span) {
     Val a = m->arms[0], b = m->arms[1];
     bool wrong = false;
@@ -183,6 +205,7 @@ void el_merge(Elab *e, IrValue *cond, Region *then_arm, Region *else_arm, Span s
     uint32_t count = merge_collect(e, arms, merges), n = 0;
     const IrType **types = arena_new(e->scratch, const IrType *, count);
     for (uint32_t i = 0; i < count; i++) {
+        forget_left(arms, &merges[i]);
         merge_decide(e, &merges[i], span);
         if (merges[i].type) types[n++] = merges[i].type;
     }

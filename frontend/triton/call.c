@@ -350,8 +350,11 @@ Val tr_call_func(Elab *e, const PyFunc *func, const Arguments *a, bool host, Spa
                       .args = a,
                       .host = host || (t->frame && t->frame->host),
                       .region = e->region};
-    frame.active =
-        (Slot){.kind = SLOT_ACTIVE, .val = el_bool(true), .tail = true, .region = e->region};
+    frame.active = (Slot){.kind = SLOT_ACTIVE,
+                          .val = el_bool(true),
+                          .tail = true,
+                          .whole = true,
+                          .region = e->region};
     frame.result =
         (Slot){.kind = SLOT_RESULT, .val = EL_NONE, .region = e->region, .name = "return"};
     if (!bind_params(e, func, a, &frame, span)) return EL_POISON;

@@ -380,6 +380,8 @@ static void note_pointers(const TritonElab *t, Diags *diags) {
         const IrBinding *given = frontend_spec_find(t->spec, p->name);
         if (given && given->pointer)
             diag_note(diags, p->span, "'%s' is a pointer here: memory is passed for it", p->name);
+        if (given && given->number)
+            diag_note(diags, p->span, "'%s' is a number here: a number is passed for it", p->name);
     }
 }
 
@@ -415,8 +417,11 @@ IrFunc *tr_kernel(TritonFile *file, IrModule *module, const FrontKernel *kernel,
     e->b.span = func->span;
     t.emits = true;
     t.frame = &frame;
-    frame.active =
-        (Slot){.kind = SLOT_ACTIVE, .val = el_bool(true), .tail = true, .region = e->region};
+    frame.active = (Slot){.kind = SLOT_ACTIVE,
+                          .val = el_bool(true),
+                          .tail = true,
+                          .whole = true,
+                          .region = e->region};
     frame.result =
         (Slot){.kind = SLOT_RESULT, .val = EL_NONE, .region = e->region, .name = "return"};
     tr_declare_names(e, &frame, func->body);

@@ -148,6 +148,7 @@ static Val is_instance(Elab *e, const Arguments *a, Span span) {
     const Object *type = tr_object_of(a->vals[1]);
     if (!type) return el_bool(false);
     Str name = type->path;
+    if (str_equal(name, STR("torch.Tensor"))) return el_bool(tr_is(v, OBJECT_ARGUMENT));
     if (str_equal(name, STR("tensor"))) return el_bool(v.kind == VAL_IR);
     if (type->kind == OBJECT_CONSTEXPR) return el_bool(v.kind != VAL_IR && v.kind != VAL_TUPLE);
     if (str_equal(name, STR("int"))) return el_bool(v.kind == VAL_INT || v.kind == VAL_BOOL);

@@ -12,8 +12,16 @@ static bool is_hidden_pointer(const FrontParam *p, const FrontArg *arg) {
            arg->type != DTYPES;
 }
 
+// A number for a parameter that is a pointer elsewhere in the kernel.
+static bool is_number(const FrontParam *p, const FrontArg *arg) {
+    return p->kind == FRONT_POINTER && p->dtype == DTYPES && arg->type == DTYPES &&
+           (arg->kind == FRONT_ARG_INT || arg->kind == FRONT_ARG_HUGE ||
+            arg->kind == FRONT_ARG_REAL);
+}
+
 static Dtype type_of(const FrontParam *p, const FrontArg *arg) {
-    if (p->kind != FRONT_SCALAR || is_hidden_pointer(p, arg)) return arg->type;
+    if ((p->kind != FRONT_SCALAR && !is_number(p, arg)) || is_hidden_pointer(p, arg))
+        return arg->type;
     if (p->dtype != DTYPES) return p->dtype;
     switch (arg->kind) {
     case FRONT_ARG_INT:
@@ -32,7 +40,9 @@ static bool bind_argument(TritonFile *file, Arena *arena, const FrontParam *p, c
     IrBinding b = {.name = p->name,
                    .is_type = true,
                    .type = type_of(p, arg),
-                   .pointer = is_hidden_pointer(p, arg)};
+                   .pointer = is_hidden_pointer(p, arg),
+                   .number = !known && is_number(p, arg)};
+    if (known && is_number(p, arg)) return true;  // the launch refuses it
     if (arg->kind == FRONT_ARG_NONE) {
         b = (IrBinding){.name = p->name, .text = intern(file->names, STR("None"))};
     } else if (b.type == DTYPES) {

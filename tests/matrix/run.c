@@ -520,6 +520,7 @@ static bool attr_text(StrBuf *out, const Case *c, IrAttrName name) {
     case IR_ATTR_COUNT: strbuf_printf(out, "%d", (int)c->count); return true;
     case IR_ATTR_SATURATE: strbuf_printf(out, "%s", c->saturate ? "true" : "false"); return true;
     case IR_ATTR_REVERSE: strbuf_printf(out, "%s", c->reverse ? "true" : "false"); return true;
+    case IR_ATTR_EXACT: strbuf_printf(out, "false"); return true;  // of kernels with math(…)
     case IR_ATTR_EXCLUSIVE: strbuf_printf(out, "%s", c->exclusive ? "true" : "false"); return true;
     case IR_ATTR_DESCENDING:
         strbuf_printf(out, "%s", c->descending ? "true" : "false");

@@ -102,3 +102,57 @@ void case_descriptor_loop(Rig *r) {
         near(out, i, sum, 1e-5, 1e-5);
     }
 }
+
+// Functions named so round once, although the kernel may contract and approximate.
+void case_rounded_once(Rig *r) {
+    enum { N = 64 };
+    static const float given = 3.7f;
+    Array *x = array_random(r, TILEC_F32, N, 0.1, 100), *d = array_new(r, TILEC_F32, 1);
+    Array *out = array_new(r, TILEC_F32, 8 * N);
+    set(d, 0, given);
+    run(r, "math.py", "rounded_once", TILEC_SPEC(TILEC_CONST("N", N)), GRID(1, 1, 1),
+        TILEC_ARGS(view1(x), view1(d), view1(out)));
+    for (int i = 0; i < N; i++) {
+        float v = (float)get(x, i), square = v * v;
+        const float expected[] = {v / given, v / given,      v / given,      sqrtf(v),
+                                  1 / v,     square - given, square - given, square + given};
+        for (int k = 0; k < 8; k++) exact(out, k * N + i, expected[k]);
+    }
+}
+
+static double cut(double v, int bits, int least, double most) {
+    int e;
+    frexp(v, &e);
+    e = e - 1 < least ? least : e - 1;
+    double unit = ldexp(1, e - bits), cut_off = trunc(v / unit) * unit;
+    return fabs(cut_off) > most ? copysign(most, v) : cut_off;
+}
+
+// fp_downcast_rounding="rtz"
+void case_cast_to_zero(Rig *r) {
+    enum { N = 256 };
+    Array *x = array_random(r, TILEC_F32, N, -9, 9), *half = array_new(r, TILEC_F16, N);
+    Array *brain = array_new(r, TILEC_BF16, N), *bytes = array_new(r, TILEC_F8E5M2, N);
+    for (int i = 0; i < N / 2; i++) set(x, i, ldexp(get(x, i), i - 64));
+    set(x, 0, 0.0), set(x, 1, -0.0), set(x, 2, 65519), set(x, 3, -3e38);
+    run(r, "math.py", "narrow", TILEC_SPEC(TILEC_CONST("N", N)), GRID(1, 1, 1),
+        TILEC_ARGS(view1(x), view1(half), view1(brain), view1(bytes)));
+    for (int i = 0; i < N; i++) {
+        double v = get(x, i);
+        exact(half, i, cut(v, 10, -14, 65504));
+        exact(brain, i, cut(v, 7, -126, 0x1.fep127));
+        exact(bytes, i, cut(v, 2, -14, 57344));
+    }
+}
+
+// A branch that returns does not decide the type of a name.
+void case_different_types(Rig *r) {
+    enum { N = 16 };
+    Array *whole = array_new(r, TILEC_I32, N), *real = array_new(r, TILEC_F32, N);
+    run(r, "math.py", "different_types", TILEC_SPEC(TILEC_CONST("N", N)), GRID(2, 1, 1),
+        TILEC_ARGS(view1(whole), view1(real)));
+    for (int i = 0; i < N; i++) {
+        same(whole, i, i + 2);
+        exact(real, i, i * 0.5);
+    }
+}

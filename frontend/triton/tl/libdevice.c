@@ -107,5 +107,8 @@ Val tl_fdim(Elab *e, const TlCall *c) {
 
 Val tl_reciprocal(Elab *e, const TlCall *c) {
     IrValue *v = real_argument(e, c);
-    return v ? el_ir(ir_binary(&e->b, IR_DIV, real_like(e, v, 1), v)) : EL_POISON;
+    if (!v) return EL_POISON;
+    IrValue *r = ir_binary(&e->b, IR_DIV, real_like(e, v, 1), v);
+    if (c->tl->which) ir_attr_set_int(r->def, IR_ATTR_EXACT, 1);
+    return el_ir(r);
 }

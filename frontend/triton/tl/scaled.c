@@ -46,8 +46,8 @@ static IrValue *unpacked(Elab *e, IrValue *v, uint32_t dim) {
     return exchanged(e, ir_reshape(&e->b, v, shape.rank, shape.dims), dim, last);
 }
 
-// Exponent and mantissa are moved to their places. The product with a power of two corrects the bias,
-// and makes numbers of subnormal ones.
+// Exponent and mantissa are moved to their places. The product with a power of two corrects the
+// bias, and makes numbers of subnormal ones.
 static IrValue *from_e2m1(Elab *e, IrValue *v, Dtype to) {
     bool wide = to == DTYPE_BF16;
     IrValue *bits = el_convert(e, v, DTYPE_U16);

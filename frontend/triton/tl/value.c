@@ -93,6 +93,25 @@ static Val cast_pointer(Elab *e, const TlCall *c, IrValue *v, Dtype elem) {
     return el_ir(ir_bitcast(&e->b, v, ir_ptr(e->module, elem, v->type->rank, v->type->shape)));
 }
 
+// Rounds to the nearest, and goes back by one where that is beyond the number.
+static IrValue *cast_to_zero(Elab *e, IrValue *v, Dtype to, Span span) {
+    Dtype elem = el_elem(v), wide = dtype_bits(elem) == 64 ? DTYPE_F64 : DTYPE_F32;
+    if (!dtype_is(elem, DTYPE_CLASS_ANYFLOAT) || !dtype_is(to, DTYPE_CLASS_ANYFLOAT) ||
+        dtype_bits(to) >= dtype_bits(elem))
+        return tr_cast(e, el_ir(v), to, span);
+    const IrType *t = v->type;
+    Dtype bits_type = dtype_bits(to) == 8 ? DTYPE_U8 : dtype_bits(to) == 16 ? DTYPE_U16 : DTYPE_U32;
+    const IrType *integers = ir_tile(e->module, bits_type, t->rank, t->shape);
+    IrValue *near = el_convert(e, v, to);
+    IrValue *found = ir_unary(&e->b, IR_ABS, el_convert(e, near, wide));
+    IrValue *given = ir_unary(&e->b, IR_ABS, el_convert(e, v, wide));
+    IrValue *bits = ir_bitcast(&e->b, near, integers);
+    IrValue *back = ir_binary(&e->b, IR_SUB, bits, ir_const_bits(&e->b, integers, 1));
+    IrValue *beyond = ir_binary(&e->b, IR_GT, found, given);
+    bits = ir_ternary(&e->b, IR_SELECT, beyond, back, bits);
+    return ir_bitcast(&e->b, bits, ir_tile(e->module, to, t->rank, t->shape));
+}
+
 Val tl_cast(Elab *e, const TlCall *c) {
     bool bitcast;
     Dtype to;
@@ -116,9 +135,12 @@ Val tl_cast(Elab *e, const TlCall *c) {
         return el_ir(ir_bitcast(&e->b, v, ir_tile(e->module, to, v->type->rank, v->type->shape)));
     }
     Str rounding = tr_call_text(c, 2);
-    if (rounding.size && !str_equal(rounding, STR("rtne")))
-        return el_error(e, c->at[2], DIAG_UNSUPPORTED,
-                        "fp_downcast_rounding='%.*s' is not supported", STR_ARG(rounding));
+    if (str_equal(rounding, STR("rtz"))) return el_ir(cast_to_zero(e, v, to, c->span));
+    if (rounding.size && !str_equal(rounding, STR("rtne"))) {
+        el_error(e, c->at[2], DIAG_ARGUMENTS, "fp_downcast_rounding '%.*s' is unknown",
+                 STR_ARG(rounding));
+        return el_help(e, "it is 'rtne' or 'rtz'"), EL_POISON;
+    }
     return el_ir(tr_cast(e, c->arg[0].kind == VAL_IR ? c->arg[0] : el_ir(v), to, c->span));
 }
 
@@ -130,6 +152,22 @@ static Val operate(Elab *e, const TlCall *c, PyOp op, Val a, Val b) {
 
 Val tl_operator(Elab *e, const TlCall *c) {
     return operate(e, c, (PyOp)c->tl->which, c->arg[0], c->arg[1]);
+}
+
+// The op rounds once, whatever freedom the other ops of the kernel have.
+static Val exact(Val v) {
+    if (v.kind == VAL_IR && v.ir->def && dtype_is(el_elem(v.ir), DTYPE_CLASS_FLOAT))
+        ir_attr_set_int(v.ir->def, IR_ATTR_EXACT, 1);
+    return v;
+}
+
+Val tl_rounded(Elab *e, const TlCall *c) { return exact(tl_operator(e, c)); }
+
+Val tl_fdiv(Elab *e, const TlCall *c) {
+    bool ieee;
+    if (!tr_call_bool(e, c, 2, false, &ieee)) return EL_POISON;
+    Val v = operate(e, c, PY_DIV, c->arg[0], c->arg[1]);
+    return ieee ? exact(v) : v;
 }
 
 Val tl_cdiv(Elab *e, const TlCall *c) {
@@ -278,6 +316,13 @@ Val tl_math(Elab *e, const TlCall *c) {
     el_error(e, c->at[0], DIAG_TYPE, "tl.%s does not take %s", c->tl->name, tr_text(e, c->arg[0]));
     el_help(e, "convert it: x.to(tl.float32)");
     return EL_POISON;
+}
+
+Val tl_rounded_root(Elab *e, const TlCall *c) {
+    TlFunction root = {c->tl->name, c->tl->signature, tl_math, IR_SQRT};
+    TlCall own = *c;
+    own.tl = &root;
+    return exact(tl_math(e, &own));
 }
 
 Val tl_math2(Elab *e, const TlCall *c) {

@@ -72,3 +72,41 @@ def desc_loop(x_desc_ptr, out_ptr, M, N, BM: tl.constexpr, BN: tl.constexpr):
         acc += tl.sum(desc.load([tl.program_id(0) * BM, j]).to(tl.float32), axis=1)
     out = tl.program_id(0) * BM + tl.arange(0, BM)
     tl.store(out_ptr + out, acc, mask=out < M)
+
+
+@triton.jit
+def rounded_once(x_ptr, d_ptr, out_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    x = tl.load(x_ptr + i)
+    d = tl.load(d_ptr)
+    all_d = tl.load(d_ptr + i * 0)
+    out = out_ptr + i
+    tl.store(out, tl.div_rn(x, d))
+    tl.store(out + N, tl.math.div_rn(x, all_d))
+    tl.store(out + 2 * N, tl.fdiv(x, d, ieee_rounding=True))
+    tl.store(out + 3 * N, tl.sqrt_rn(x))
+    tl.store(out + 4 * N, libdevice.rcp_rn(x))
+    square = libdevice.mul_rn(x, x)
+    tl.store(out + 5 * N, libdevice.sub_rn(square, all_d))
+    tl.store(out + 6 * N, square - all_d)
+    tl.store(out + 7 * N, libdevice.add_rn(square, all_d))
+
+
+@triton.jit
+def narrow(x_ptr, half_ptr, brain_ptr, bytes_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    x = tl.load(x_ptr + i)
+    tl.store(half_ptr + i, x.to(tl.float16, fp_downcast_rounding="rtz"))
+    tl.store(brain_ptr + i, x.to(tl.bfloat16, fp_downcast_rounding="rtz"))
+    tl.store(bytes_ptr + i, x.to(tl.float8e5, fp_downcast_rounding="rtz"))
+
+
+@triton.jit
+def different_types(out_i_ptr, out_f_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    if tl.program_id(0) == 0:
+        v = i + 2
+        tl.store(out_i_ptr + i, v)
+        return
+    v = i.to(tl.float32) * 0.5
+    tl.store(out_f_ptr + i, v)

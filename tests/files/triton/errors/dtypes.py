@@ -27,7 +27,7 @@ def kernel(x_ptr, BLOCK: tl.constexpr):
     l = i.to(x_ptr.dtype.element_ty)
     #! error: triton.language has no 'int4' [unknown-name] @20
     m = tl.cast(i, tl.int4)
-    #! error: fp_downcast_rounding='up' is not supported [unsupported] @26
+    #! error: fp_downcast_rounding 'up' is unknown [arguments] @26
     n = i.to(tl.float16, fp_downcast_rounding="up")
     #! error: tl.sqrt does not take int32[16] [type] @17
     o = tl.sqrt(i)
