@@ -2,6 +2,9 @@
 # Checks the Triton kernels of public projects, each as `tilec check` does.
 #   scripts/triton-corpus.sh FOLDER [PROJECT]...    all projects, or some: liger-kernel fla-core …
 #   scripts/triton-corpus.sh FOLDER --keep          renews the list of refused kernels
+#   scripts/triton-corpus.sh FOLDER --launch [ARGUMENT]...
+#       launches the cases of tests/triton/corpus instead, which have references in NumPy, on
+#       interp, cpu, sim:sm_80, sim:sm_90 and sim:gfx942 (ARGUMENT: --device D, or names of cases)
 # Their wheels, 400 MB, come from PyPI into FOLDER, by the hashes of scripts/lib/triton-corpus.txt.
 # FOLDER/PROJECT.out has a line for each kernel, with its error. A kernel that is refused but not in
 # tests/frontend/triton/corpus.txt fails the check, as does one that is in the list and accepted.
@@ -18,8 +21,13 @@ fail() {
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 shift
-keep=
-if [ "${1:-}" = --keep ]; then
+keep= launch=
+if [ "${1:-}" = --launch ]; then
+    launch=1
+    shift
+    arguments=("$@")
+    set --
+elif [ "${1:-}" = --keep ]; then
     [ $# -eq 1 ] || fail "--keep takes no projects: the list is of all of them" 2
     keep=1
     shift
@@ -47,6 +55,12 @@ listed() { # FILE…
 }
 
 for project in "${projects[@]}"; do fetch "$project"; done
+if [ -n "$launch" ]; then
+    python3 -c 'import numpy' || fail "python3 has no NumPy; apt-get install python3-numpy"
+    scripts/build.sh release
+    TILEC_LIBRARY=$PWD/build/release/libtilec.so exec python3 tests/triton/corpus/run.py "$folder" \
+        "${arguments[@]}"
+fi
 scripts/build.sh release triton_corpus
 corpus=$PWD/build/release/tests/triton_corpus
 failed=0

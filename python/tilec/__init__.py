@@ -22,6 +22,7 @@ from ._library import (
     UnavailableError,
     UnsupportedError,
 )
+from ._source import Text as expression
 from ._tensor import Reinterpreted
 from ._version import VERSION as __version__
 
@@ -44,6 +45,7 @@ def reinterpret(array, dtype):
 __all__ = [
     "ArgumentError", "Autotuner", "Config", "Device", "Diagnostic", "Error", "FileError", "Heuristics",
     "InternalError", "JITFunction", "KernelError", "LaunchError", "OutOfMemoryError", "SourceError",
-    "UnavailableError", "UnsupportedError", "autotune", "cdiv", "device", "do_bench", "heuristics", "jit",
+    "UnavailableError", "UnsupportedError", "autotune", "cdiv", "device", "do_bench", "expression",
+    "heuristics", "jit",
     "language", "load", "next_power_of_2", "reinterpret", "set_device", "synchronize",
 ]  # fmt: skip

@@ -8,6 +8,7 @@ import threading
 
 from . import _library as C
 from . import language as tl
+from ._compose import SUFFIX, Parts, has_parts, outer_kernel
 from ._device import device as find_device
 from ._source import HasSource, Jit, Module, Text, literal
 from ._tensor import Arguments, Staged, dtype_number
@@ -41,7 +42,9 @@ IGNORED = {
 
 
 # Values that no launch passes: a kernel is compiled for them.
-COMPILED = (tl.constexpr, str, tl.dtype, tuple, list, HasSource)
+COMPILED = (tl.constexpr, str, tl.dtype, HasSource)
+# Types of values without parts, of which most arguments are.
+PLAIN = {int, float, bool, type(None)}
 
 
 class Handle:
@@ -179,29 +182,41 @@ class Launchable:
 
     def run(self, *args, grid=None, warmup=False, device=None, **kwargs):
         values, options = self._bind(args, kwargs)
-        entries, functions, key = [], [], []
-        names, passed = [], []
+        entries, functions, names, passed = [], [], [], []
+        parts, expressions = None, None
         for p in self.params:
-            value = values[p.name]
+            name = p.name
+            if name not in values:  # the file has its value
+                continue
+            value = values[name]
+            kind = type(value)
             if p.is_constexpr or isinstance(value, COMPILED):
                 text = literal(value, functions)
                 if text is None:
                     raise C.ArgumentError(
-                        f"{self.__name__}(): constexpr '{p.name}' is a {type(value).__name__}; it must be a number, "
-                        "string, type, tuple, None or @jit function"
+                        f"{self.__name__}(): constexpr '{name}' is a {kind.__name__}; it must be a "
+                        "number, string, type, tuple, None or @jit function"
                     )
-                entries.append((VALUE, p.name, text))
+                entries.append((VALUE, name, text))
+                if kind is tl.constexpr:
+                    values[name] = value.value
+            elif kind not in PLAIN and has_parts(value):
+                if parts is None:
+                    parts, expressions = Parts(functions), {}
+                expressions[name] = parts.add(name, value)
             else:
-                names.append(p.name)
+                names.append(name)
                 passed.append(value)
-                if type(value) is bool:
-                    entries.append((TYPE, p.name, BOOL))
+                if kind is bool:
+                    entries.append((TYPE, name, BOOL))
+        outer = None
+        if parts is not None:
+            names += parts.names
+            passed += parts.values
+            outer = outer_kernel(self.__name__, self.params, expressions, parts)
         for name, value in options.items():
             if name in OPTIONS and value is not None:
                 entries.append((OPTION, OPTIONS[name], int(value)))
-        for p in self.params:
-            if isinstance(values[p.name], tl.constexpr):
-                values[p.name] = values[p.name].value
         if isinstance(grid, str):
             entries.append((VALUE, "grid", grid))
             numbers = None
@@ -210,14 +225,14 @@ class Launchable:
         else:
             numbers = grid_of(grid, values)
         where = device or self._place(passed)
-        key = (where, tuple(entries), tuple(id(f) for f in functions))
+        key = (where, outer, tuple(entries), tuple(map(id, functions)))
         handle = self._handles.get(key)
         if handle is None or handle.device.context is not C.context():
             with self._lock:
                 handle = self._handles[key] = Handle(
                     find_device(where),
                     entries,
-                    lambda d, spec, out: self._make(functions, d, spec, out),
+                    lambda d, spec, out: self._make(functions, outer, d, spec, out),
                 )
                 handle.kept.append(functions)
         if numbers is not None and 0 in numbers and not warmup:
@@ -237,6 +252,17 @@ class Launchable:
 
     def __call__(self, *args, **kwargs):
         raise TypeError(f"{self.__name__} is a kernel: launch it as {self.__name__}[grid](…)")
+
+
+def make_from_text(file, text, name, outer, device, spec, out):
+    """Makes a kernel of a text, or the outer kernel that is added to it."""
+    if outer:
+        text += outer
+        name += SUFFIX
+    data = text.encode()
+    return C.lib.tilec_kernel_from_source(
+        C.context(), device.handle, os.fsencode(file), data, len(data), name.encode(), spec, out
+    )
 
 
 def _is_constexpr(annotation):
@@ -290,23 +316,13 @@ class JITFunction(Launchable, HasSource):
         self._source = None
         self._handles = {}
 
-    def _make(self, functions, device, spec, out):
+    def _make(self, functions, outer, device, spec, out):
         module = Module(self.jit_source())
         for f in functions:
             module.values.setdefault(f.__name__, f)
             module.add_function(f.jit_source())
-        data = module.text().encode()
-        name = module.file if module.file.endswith(".py") else module.file + ".py"
-        return C.lib.tilec_kernel_from_source(
-            C.context(),
-            device.handle,
-            os.fsencode(name),
-            data,
-            len(data),
-            self.fn.__name__.encode(),
-            spec,
-            out,
-        )
+        file = module.file if module.file.endswith(".py") else module.file + ".py"
+        return make_from_text(file, module.text(), self.fn.__name__, outer, device, spec, out)
 
     def warmup(self, *args, grid=(1,), **kwargs):
         return self.run(*args, grid=grid, warmup=True, **kwargs)
@@ -355,34 +371,25 @@ class FileKernel(Launchable):
             return Text(ast.unparse(node))
 
     def _bind(self, args, kwargs):
-        """Constexprs that are left out come from the file: its configurations and heuristics."""
+        """Constexprs that are left out have values in the file."""
         given = set(self.arg_names[: len(args)]) | set(kwargs)
-        missing = [
-            p for p in self.params if p.is_constexpr and not p.has_default and p.name not in given
-        ]
-        values, options = super()._bind(args, {**kwargs, **{p.name: None for p in missing}})
-        for p in missing:
-            del values[p.name]
+        left = [p.name for p in self.params if p.is_constexpr and p.name not in given]
+        values, options = super()._bind(args, {**kwargs, **dict.fromkeys(left)})
+        for name in left:
+            del values[name]
         return values, options
 
-    def run(self, *args, grid=None, device=None, **kwargs):
-        given = set(self.arg_names[: len(args)]) | set(kwargs)
-        left = [p for p in self.params if p.is_constexpr and p.name not in given]
-        kept = self.params
-        if left:
-            reduced = FileKernel.__new__(FileKernel)
-            reduced.__dict__.update(self.__dict__)
-            reduced.params = [p for p in kept if p not in left]
-            reduced.arg_names = [p.name for p in reduced.params]
-            return Launchable.run(reduced, *args, grid=grid, device=device, **kwargs)
-        return super().run(*args, grid=grid, device=device, **kwargs)
-
-    def _make(self, functions, device, spec, out):
+    def _make(self, functions, outer, device, spec, out):
         if functions:
             raise C.ArgumentError(
                 f"{self.__name__}(): a function for a constexpr is given by its name in the file: "
                 f"'{functions[0].__name__}'"
             )
+        if outer:
+            stem = os.path.splitext(os.path.basename(self.path))[0]
+            text = f"import triton, triton.language as tl\nfrom {stem} import {self.__name__}\n"
+            file = f"{os.path.splitext(self.path)[0]}{SUFFIX}.py"
+            return make_from_text(file, text, self.__name__, outer, device, spec, out)
         return C.lib.tilec_kernel_from_file(
             C.context(), device.handle, os.fsencode(self.path), self.__name__.encode(), spec, out
         )

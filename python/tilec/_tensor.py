@@ -292,6 +292,9 @@ class Reinterpreted:
     def clone(self):
         return Reinterpreted(self.base.clone(), self.dtype)
 
+    def new_empty(self, shape):
+        return Reinterpreted(self.base.new_empty(shape), self.dtype)
+
     def copy_(self, other):
         self.base.copy_(other.base)
 
