@@ -374,6 +374,11 @@ static void kernel_grid(Elab *e, JitFrame *frame) {
 
 // ---- entry
 
+static bool ends_with_type(const Diags *diags) {
+    size_t count = diags_count(diags);
+    return count && diags_get(diags, count - 1)->code == DIAG_TYPE;
+}
+
 // An error may come from memory that was passed for a number.
 static void note_pointers(const TritonElab *t, Diags *diags) {
     for (const FrontParam *p = t->kernel->params; p; p = p->next) {
@@ -429,7 +434,7 @@ IrFunc *tr_kernel(TritonFile *file, IrModule *module, const FrontKernel *kernel,
     e->b.span = func->span;
     ir_return(&e->b, 0, NULL);
     bool good = !e->errors;
-    if (!good && !progress) note_pointers(&t, diags);
+    if (!good && !progress && ends_with_type(diags)) note_pointers(&t, diags);
     IrFunc *made = e->func;
     if (!good) module->funcs.count = funcs;
     arena_destroy(scratch);

@@ -93,6 +93,7 @@ typedef struct Global {
     const Py *node;  // the PY_DEF, PY_ALIAS or the statement that assigns
     const Py *from;  // of an alias: the PY_FROM, or NULL for PY_IMPORT
     const GlobalGuard *guard;
+    bool inner;              // it stands in a function
     struct Global *earlier;  // the definition of the same name before this one
     Val val;
     uint8_t state;      // 0: not evaluated, 1: being evaluated, 2: known
@@ -106,6 +107,7 @@ struct TritonModule {
     const Py *tree;
     VEC(Global *) globals;
     Map by_name;            // Symbol → Global *, the latest
+    Map inner;              // the same of functions that have jit functions in them
     VEC(const Py *) stars;  // from … import *
     const Diag *wrong;      // of a file that is imported: its first error of grammar
 };

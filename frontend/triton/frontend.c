@@ -50,8 +50,7 @@ static const FrontParam *describe_params(TritonFile *t, const TritonKernel *kern
 static const PyFunc *kernel_func(const TritonFile *t, const Global *g, const Map *called) {
     if (g->node->kind != PY_DEF || !tr_is_jit(t->main, g->node->func)) return NULL;
     if (tr_returns_value(g->node->func) || map_find(called, map_key(g->name))) return NULL;
-    const uint64_t *latest = map_find(&t->main->by_name, map_key(g->name));
-    return latest && *latest == map_key(g) ? g->node->func : NULL;
+    return tr_find_global(t->main, g->name) == g ? g->node->func : NULL;
 }
 
 static FrontFile *load(const FrontInput *in, const SourceFile *file, Diags *diags) {

@@ -286,7 +286,7 @@ static void find_called(const TritonModule *module, Arena *arena, const Py *x, M
         x->kind == PY_FROM)
         return;
     // A function that is handed on (tl.reduce) is called, too.
-    if (x->kind == PY_NAME && x->name != own && map_find(&module->by_name, map_key(x->name)))
+    if (x->kind == PY_NAME && x->name != own && tr_find_global(module, x->name))
         map_put(arena, called, map_key(x->name), 1);
     const Py *parts[4] = {x->a, x->b, x->c, x->d};
     for (int i = 0; i < 4; i++) find_called(module, arena, parts[i], called, own, depth + 1);

@@ -16,18 +16,26 @@ typedef struct Collect {
     TritonFile *file;
     TritonModule *module;
     const GlobalGuard *guard;
+    bool inner;
 } Collect;
+
+static Global *find_in(const Map *map, Symbol name) {
+    const uint64_t *found = map_find(map, map_key(name));
+    return found ? (Global *)(uintptr_t)*found : NULL;
+}
 
 static void add_global(const Collect *c, Symbol name, const Py *node, const Py *from) {
     Arena *arena = c->file->arena;
+    Map *map = c->inner ? &c->module->inner : &c->module->by_name;
     Global *g = arena_new(arena, Global, 1);
     *g = (Global){.name = name,
                   .node = node,
                   .from = from,
                   .guard = c->guard,
-                  .earlier = tr_find_global(c->module, name)};
+                  .inner = c->inner,
+                  .earlier = find_in(map, name)};
     vec_push(arena, &c->module->globals, g);
-    map_put(arena, &c->module->by_name, map_key(name), map_key(g));
+    map_put(arena, map, map_key(name), map_key(g));
 }
 
 static Symbol first_part(TritonFile *file, Str dotted) {
@@ -104,9 +112,35 @@ static void collect_assign(const Collect *c, const Py *s) {
     for (const Py *t = s->list; t && !def; t = t->next) collect_target(c, t, s);
 }
 
+// By its name: where it is imported may not be known yet.
+static bool looks_jit(const PyFunc *func) {
+    for (const Py *d = func->decorators; d; d = d->next)
+        if (str_equal(tr_last_name(d->kind == PY_CALL ? d->a : d), STR("jit"))) return true;
+    return false;
+}
+
+static bool makes_kernels(const Py *block) {
+    for (const Py *s = block ? block->list : NULL; s; s = s->next) {
+        if (s->kind == PY_IF && (makes_kernels(s->b) || makes_kernels(s->c))) return true;
+        if (s->kind == PY_WITH && makes_kernels(s->b)) return true;
+        if (s->kind == PY_TRY && makes_kernels(s->a)) return true;
+        if (s->kind == PY_DEF && (looks_jit(s->func) || makes_kernels(s->func->body))) return true;
+    }
+    return false;
+}
+
+// A plain function may have jit functions in it, which see its names.
+static void collect_function(const Collect *c, const Py *s) {
+    add_global(c, s->func->name, s, NULL);
+    if (looks_jit(s->func) || !makes_kernels(s->func->body)) return;
+    Collect inner = *c;
+    inner.inner = true;
+    collect(&inner, s->func->body);
+}
+
 static void collect_one(const Collect *c, const Py *s) {
     switch (s->kind) {
-    case PY_DEF: add_global(c, s->func->name, s, NULL); break;
+    case PY_DEF: collect_function(c, s); break;
     case PY_CLASS: add_global(c, s->name, s, NULL); break;
     case PY_IMPORT:
     case PY_FROM: collect_imports(c, s); break;
@@ -135,15 +169,15 @@ static void collect(const Collect *c, const Py *block) {
 }
 
 Global *tr_find_global(const TritonModule *module, Symbol name) {
-    const uint64_t *found = map_find(&module->by_name, map_key(name));
-    return found ? (Global *)(uintptr_t)*found : NULL;
+    Global *found = find_in(&module->by_name, name);
+    return found ? found : find_in(&module->inner, name);
 }
 
 TritonModule *tr_module_add(TritonFile *file, const SourceFile *source, const Py *tree) {
     TritonModule *m = arena_new(file->arena, TritonModule, 1);
     *m = (TritonModule){.file = file, .source = source, .tree = tree};
     vec_push(file->arena, &file->modules, m);
-    collect(&(Collect){file, m, NULL}, tree);
+    collect(&(Collect){.file = file, .module = m}, tree);
     return m;
 }
 

@@ -44,8 +44,8 @@ static Val tl_value(Elab *e, Str path, Str name) {
         return tr_object(e, (Object){.kind = OBJECT_PYTHON, .path = name});
     const TlFunction *tl = tl_find(name);
     if (tl) return tr_object(e, (Object){.kind = OBJECT_TL, .tl = tl, .path = name});
-    static const char *const modules[] = {"math", "extra", "core",      "standard",   "random",
-                                          "cuda", "hip",   "libdevice", "target_info"};
+    static const char *const modules[] = {"math", "extra", "core",      "standard",    "random",
+                                          "cuda", "hip",   "libdevice", "target_info", "intel"};
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
         if (str_equal(name, str(modules[i]))) return module_value(e, path);
     if (str_starts(name, STR("float")) || str_starts(name, STR("int")) ||
@@ -410,11 +410,9 @@ static Val block_attribute(Elab *e, Val v, const Py *node) {
     if (str_equal(name, STR("shape"))) return el_tuple(e, o->block.rank, o->fields + 1);
     if (str_equal(name, STR("strides")))
         return el_tuple(e, o->block.rank, o->fields + 1 + o->block.rank);
-    bool load = str_equal(name, STR("load")), store = str_equal(name, STR("store"));
-    if (o->is_static && (load || store))
-        return method(
-            e, tl_find(load ? STR("load_tensor_descriptor") : STR("store_tensor_descriptor")), v);
-    const TlFunction *tl = tl_find(name);
+    const TlFunction *tl =
+        o->is_static ? tl_find(str(arena_printf(e->scratch, "descriptor_%s", node->name))) : NULL;
+    if (!tl) tl = tl_find(name);
     return tl ? method(e, tl, v) : no_attribute(e, v, node);
 }
 

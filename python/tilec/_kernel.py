@@ -146,6 +146,9 @@ class Parameter:
 class Launchable:
     """A kernel whose parameters have names: launched as kernel[grid](…)."""
 
+    # Must a function that is passed stand in the text of an outer kernel?
+    functions_need_outer = False
+
     def __init__(self, name, params):
         self.__name__ = name
         self.params = params
@@ -210,10 +213,14 @@ class Launchable:
                 if kind is bool:
                     entries.append((TYPE, name, BOOL))
         outer = None
+        if parts is None and functions and self.functions_need_outer:
+            parts, expressions = Parts(functions), {}
         if parts is not None:
             names += parts.names
             passed += parts.values
-            outer = outer_kernel(self.__name__, self.params, expressions, parts)
+            outer = outer_kernel(
+                self.__name__, [p for p in self.params if p.name in values], expressions, parts
+            )
         for name, value in options.items():
             if name in OPTIONS and value is not None:
                 entries.append((OPTION, OPTIONS[name], int(value)))
@@ -344,6 +351,8 @@ def jit(fn=None, **options):
 class FileKernel(Launchable):
     """A @triton.jit function of a .py file, which is read and never executed."""
 
+    functions_need_outer = True
+
     def __init__(self, path, node):
         params = []
         arguments = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
@@ -380,14 +389,14 @@ class FileKernel(Launchable):
         return values, options
 
     def _make(self, functions, outer, device, spec, out):
-        if functions:
-            raise C.ArgumentError(
-                f"{self.__name__}(): a function for a constexpr is given by its name in the file: "
-                f"'{functions[0].__name__}'"
-            )
         if outer:
             stem = os.path.splitext(os.path.basename(self.path))[0]
-            text = f"import triton, triton.language as tl\nfrom {stem} import {self.__name__}\n"
+            # Functions that are passed come before the import, which may hide their names.
+            module = Module(functions[0].jit_source()) if functions else None
+            for f in functions[1:]:
+                module.add_function(f.jit_source())
+            text = module.text() if module else "import triton, triton.language as tl\n"
+            text += f"from .{stem} import {self.__name__}\n"
             file = f"{os.path.splitext(self.path)[0]}{SUFFIX}.py"
             return make_from_text(file, text, self.__name__, outer, device, spec, out)
         return C.lib.tilec_kernel_from_file(

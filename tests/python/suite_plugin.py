@@ -23,7 +23,8 @@ def pytest_runtest_logreport(report):
         return
     outcome = report.outcome
     if report.when == "call" or outcome != "passed":
-        name = report.nodeid.split("/")[-1]
+        path, test = report.nodeid.split("::", 1)
+        name = f"{os.path.basename(path)}::{test}"
         crash = getattr(report.longrepr, "reprcrash", None)
         text = crash.message if crash else str(report.longrepr or "")
         lines = [t for t in text.splitlines() if t.strip()]

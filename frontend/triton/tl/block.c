@@ -91,11 +91,13 @@ Val tl_advance(Elab *e, const TlCall *c) {
 
 // ---- accesses
 
-// The numbers offset … offset + extent - 1 along one dimension, of the block's rank.
+// The numbers offset … offset + extent - 1 along one dimension, of the block's rank; or those that
+// are given.
 static IrValue *numbers_along(Elab *e, const Object *o, uint32_t d, IrValue *offset) {
     uint32_t n = o->block.dims[d];
     Shape line = {.rank = o->block.rank};
     for (uint32_t i = 0; i < line.rank; i++) line.dims[i] = i == d ? n : 1;
+    if (offset->type->rank) return ir_reshape(&e->b, offset, line.rank, line.dims);
     IrValue *at = el_convert(e, ir_iota(&e->b, n), DTYPE_I64);
     at = ir_binary(&e->b, IR_ADD, at, el_broadcast(e, offset, 1, &n));
     return ir_reshape(&e->b, at, line.rank, line.dims);
@@ -197,4 +199,55 @@ Val tl_descriptor_store(Elab *e, const TlCall *c) {
     Val offsets[IR_MAX_RANK];
     const Object *o = descriptor_of(e, c, offsets);
     return o ? store(e, c, o, offsets, ~0u, 2) : EL_POISON;
+}
+
+// Rows that a tensor names, of a descriptor whose block is one row: *rows is the descriptor of all.
+static bool rows_of(Elab *e, const TlCall *c, uint32_t at, Object *rows, Val *offsets) {
+    const Object *o = tr_object_of(c->arg[0]);
+    if (!o || o->kind != OBJECT_BLOCK || o->block.rank != 2 || o->block.dims[0] != 1) {
+        el_error(e, c->at[0], DIAG_TYPE,
+                 "expected a tensor descriptor with the block [1, N], found %s",
+                 tr_text(e, c->arg[0]));
+        return false;
+    }
+    IrValue *x = tr_numbers(e, c->arg[at], c->at[at]);
+    offsets[1] = as_i64(e, c->arg[at + 1], c->at[at + 1]);
+    if (!x || offsets[1].kind == VAL_POISON) return false;
+    if (x->type->rank != 1 || !dtype_is(el_elem(x), DTYPE_CLASS_INT)) {
+        el_error(e, c->at[at], DIAG_TYPE, "the rows are a tensor of integers, found %s",
+                 tr_text(e, c->arg[at]));
+        return false;
+    }
+    offsets[0] = el_ir(el_convert(e, x, DTYPE_I64));
+    *rows = *o;
+    rows->block.dims[0] = x->type->shape[0];
+    return true;
+}
+
+Val tl_descriptor_gather(Elab *e, const TlCall *c) {
+    Object rows;
+    Val offsets[2];
+    return rows_of(e, c, 1, &rows, offsets) ? load(e, &rows, offsets, ~0u, rows.pads_nan)
+                                            : EL_POISON;
+}
+
+Val tl_descriptor_scatter(Elab *e, const TlCall *c) {
+    Object rows;
+    Val offsets[2];
+    return rows_of(e, c, 2, &rows, offsets) ? store(e, c, &rows, offsets, ~0u, 1) : EL_POISON;
+}
+
+Val tl_descriptor_atomic(Elab *e, const TlCall *c) {
+    Val offsets[IR_MAX_RANK];
+    const Object *o = descriptor_of(e, c, offsets);
+    AtomicOp a = {.rmw = (IrRmw)c->tl->which, .order = IR_ORDER_RELAXED, .scope = IR_SCOPE_DEVICE};
+    if (!o) return EL_POISON;
+    if (!dtype_is(o->type, ir_rmw_classes(a.rmw)))
+        return el_error(e, c->span, DIAG_ATOMIC, "%s does not take %s", c->tl->name,
+                        tr_type_name(o->type));
+    IrValue *mask, *x = tr_stored(e, c->arg[2], o->type, c->at[2]);
+    if (!x || !(x = tr_stretch(e, x, &o->block, c->at[2]))) return EL_POISON;
+    a.pointer = addresses(e, o, offsets, ~0u, &mask);
+    el_atomic(e, &a, 1, &x, mask);
+    return tr_none();
 }

@@ -131,6 +131,12 @@ Val tl_trans(Elab *e, const TlCall *c) {
 // Both of one type and shape; false after an error.
 static bool pair(Elab *e, const TlCall *c, IrValue **both) {
     Val a = c->arg[0], b = c->arg[1];
+    bool pointers = a.kind == VAL_IR && b.kind == VAL_IR && el_is_ptr(a.ir) && el_is_ptr(b.ir);
+    if (pointers && el_elem(a.ir) == el_elem(b.ir)) {
+        both[0] = a.ir;
+        both[1] = b.ir;
+        return tr_same_shape(e, c->span, 2, both);
+    }
     // Integers that differ in their sign only take the type of the first.
     if (a.kind == VAL_IR && b.kind == VAL_IR && !el_is_ptr(a.ir) && !el_is_ptr(b.ir) &&
         dtype_is(el_elem(a.ir), DTYPE_CLASS_INT) && dtype_is(el_elem(b.ir), DTYPE_CLASS_INT) &&
@@ -139,11 +145,16 @@ static bool pair(Elab *e, const TlCall *c, IrValue **both) {
     return tr_promote(e, a, b, false, c->span, (Span[]){c->at[0], c->at[1]}, both);
 }
 
+// The type of tensors with these elements.
+static const IrType *shaped_like(Elab *e, IrValue *v, const Shape *s) {
+    return el_is_ptr(v) ? ir_ptr(e->module, el_elem(v), s->rank, s->dims)
+                        : ir_tile(e->module, el_elem(v), s->rank, s->dims);
+}
+
 static IrValue *join(Elab *e, IrValue *const *both) {
     Shape shape = el_shape_of(both[0]->type);
     shape.dims[shape.rank++] = 2;
-    return el_op1(e, IR_JOIN, 2, both,
-                  ir_tile(e->module, el_elem(both[0]), shape.rank, shape.dims));
+    return el_op1(e, IR_JOIN, 2, both, shaped_like(e, both[0], &shape));
 }
 
 Val tl_join(Elab *e, const TlCall *c) {
@@ -187,8 +198,7 @@ Val tl_cat(Elab *e, const TlCall *c) {
     if (!axis_of(e, dim, both[0]->type->rank, c->at[3], &axis)) return EL_POISON;
     Shape shape = el_shape_of(both[0]->type);
     shape.dims[axis] *= 2;
-    IrValue *v =
-        el_op1(e, IR_CAT, 2, both, ir_tile(e->module, el_elem(both[0]), shape.rank, shape.dims));
+    IrValue *v = el_op1(e, IR_CAT, 2, both, shaped_like(e, both[0], &shape));
     ir_attr_set_int(v->def, IR_ATTR_AXIS, axis);
     return el_ir(v);
 }

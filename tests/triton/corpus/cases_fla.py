@@ -1804,3 +1804,79 @@ def fla_grpo(run, rng):
         near(loss[1], kl, 1e-5, 2e-5, "kl"),
         near(lse, sums * mask, 1e-5, 1e-6, "lse"),
     ]
+
+
+@case("fla-core", "fla/ops/nsa/parallel.py", "parallel_nsa_fwd_kernel")
+def pending_fla_nsa_block_counts(run, rng):
+    """block_counts is a number (refused) or an array (taken for none); the heuristic decides."""
+    TQ, TK, G, K, S, BS = 9, 41, 16, 16, 4, 16
+    q, k, v = normal(rng, (TQ, G, K), "f2"), normal(rng, (TK, K), "f2"), normal(rng, (TK, K), "f2")
+    indices = np.array([rng.permutation([0, 1, 2, -1]) for _ in range(TQ)], "i4")
+    counts = integers(rng, TQ, 2, S + 1)
+    compared = []
+    for given in (counts, S):
+        o, lse = np.zeros((TQ, G, K), "f2"), np.zeros((TQ, G), "f4")
+        run(
+            (TQ, 1, 1),
+            q=q,
+            k=k,
+            v=v,
+            o=o,
+            lse=lse,
+            scale=0.25,
+            block_indices=indices,
+            block_counts=given,
+            cu_seqlens_q=None,
+            cu_seqlens_k=None,
+            token_indices_q=None,
+            TQ=TQ,
+            TK=TK,
+            H=1,
+            HQ=G,
+            G=G,
+            K=K,
+            V=K,
+            S=S,
+            BS=BS,
+            BK=16,
+            BV=16,
+        )
+        scaled = np.float64((q * np.float32(0.25)).astype("f2"))
+        for t in range(TQ):
+            chosen = indices[t, : S if given is S else counts[t]]
+            seen = [i for i in range(TK - TQ + t + 1) if i // BS in chosen]
+            expected = softmax(scaled[t] @ np.float64(k[seen]).T) @ np.float64(v[seen])
+            compared.append(near(o[t], expected, 2e-3, 1e-3))
+    return compared
+
+
+@case("fla-core", "fla/modules/rotary/ops.py", "rotary_embedding_kernel")
+def pending_fla_rotary_number(run, rng):
+    """The usual call: seq_offsets is a number."""
+    B, T, H, D, R = 1, 5, 2, 16, 8
+    x, angle = normal(rng, (B, T, H, D)), uniform(rng, (8, R), 0, 6)
+    y = np.zeros_like(x)
+    run(
+        (2, B, H),
+        x,
+        np.cos(angle),
+        np.sin(angle),
+        y,
+        None,
+        None,
+        3,
+        T,
+        B=B,
+        H=H,
+        D=D,
+        R=R,
+        TR=8,
+        BT=4,
+        BD=16,
+        IS_SEQLEN_OFFSETS_TENSOR=False,
+        IS_VARLEN=False,
+        INTERLEAVED=False,
+        CONJUGATE=False,
+    )
+    turned = (x[..., :R] + 1j * x[..., R:]) * np.exp(1j * np.float64(angle))[None, 3:, None]
+    return [near(y, np.concatenate([turned.real, turned.imag], -1), 1e-5, 1e-5)]

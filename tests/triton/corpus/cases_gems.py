@@ -670,3 +670,40 @@ def gems_grouped_mm(run, rng):
     )
     group = np.searchsorted(ends, np.arange(m), side="right")
     return [near(c, np.einsum("mk,mkn->mn", a.astype("f8"), b[group].astype("f8")), 2e-3, 2e-3)]
+
+
+@case("flag-gems", OPS + "cummax.py", "scan_part_max_kernel")
+def gems_cummax_part(run, rng):
+    """NaN is above all numbers; the last of equal ones gives the index."""
+    n, block = 300, 128
+    x = np.round(normal(rng, n, scale=2)).astype("f4")
+    x[[200, 230]] = np.nan
+    out, index = np.zeros(n, "f4"), np.zeros(n, "i8")
+    part, part_index = np.zeros(3, "f4"), np.zeros(3, "i8")
+    run(
+        (3,),
+        x,
+        out,
+        None,
+        index,
+        part,
+        part_index,
+        n,
+        BLOCK_SIZE=block,
+        NEED_PARTIAL=True,
+        USE_OUT_INDICES=False,
+    )
+    expected, where = np.zeros(n), np.zeros(n)
+    for i in range(n):
+        begin = i // block * block
+        prefix = x[begin : i + 1]
+        expected[i] = prefix.max()
+        equal = np.isnan(prefix) if np.isnan(expected[i]) else prefix == expected[i]
+        where[i] = begin + np.flatnonzero(equal)[-1]
+    last = np.minimum(np.arange(1, 4) * block, n) - 1
+    return [
+        same(out, expected, "out"),
+        same(index, where, "index"),
+        same(part, expected[last], "part"),
+        same(part_index, where[last], "part index"),
+    ]

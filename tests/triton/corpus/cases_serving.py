@@ -1,6 +1,7 @@
 """vllm and sglang: attention over paged caches, experts, state spaces, LoRA, sampling."""
 
 import numpy as np
+import tilec
 import tilec.language as tl
 from case import BF16, FP8, case, integers, near, normal, same, sigmoid, silu, softmax, uniform
 
@@ -1841,48 +1842,6 @@ def sglang_router_top22(run, rng):
     return [same(index, chosen), near(weights, 2.5 * w / w.sum(1, keepdims=True))]
 
 
-@case("vllm", TRITON_KERNELS + "topk_details/_topk_forward.py", "_topk_forward")
-def vllm_topk_bitmatrix(run, rng):
-    """The chosen experts in ascending order, the softmax of their scores, and a bit for each."""
-    rows, n, k = 9, 40, 4
-    x = np.round(normal(rng, (rows, n), "f2", 3))
-    values, index = np.zeros((rows, k), "f2"), np.zeros((rows, k), "i2")
-    bits, cleared = np.zeros((rows, 2), "u4"), np.full(40, 5, "i4")
-    run(
-        (3,),
-        x,
-        n,
-        values,
-        index,
-        k,
-        USE_PROVIDED_INDX=False,
-        Bits=bits,
-        stride_rm=2,
-        stride_rn=1,
-        n_rows=np.array([rows], "i4"),
-        n_expts_tot=n,
-        S=cleared,
-        BLOCK_S=16,
-        s_blocks=2,
-        APPLY_SOFTMAX=True,
-        BLOCK_M=4,
-        N_EXPTS_PAD=64,
-        N_EXPTS_ACT=k,
-        BLOCK_N=32,
-    )
-    chosen = np.sort(np.argsort(-x, axis=1, kind="stable")[:, :k], 1)
-    p = softmax(np.take_along_axis(x, chosen, 1).astype("f8"))
-    marks = np.zeros((rows, 64), bool)
-    np.put_along_axis(marks, chosen, True, 1)
-    packed = np.packbits(marks, axis=1, bitorder="little").view("u4")
-    return [
-        same(index, chosen, "index"),
-        near(values, p, 1e-3, 1e-4, "values"),
-        same(bits, packed, "bits"),
-        same(cleared, [0] * 32 + [5] * 8, "cleared"),
-    ]
-
-
 @case(
     "vllm",
     TRITON_KERNELS + "numerics_details/mxfp_details/_downcast_to_mxfp.py",
@@ -2028,3 +1987,279 @@ def sglang_segmented_linear_attention(run, rng):
                 expected[t, h] = q[t, h].astype("f8") @ s * 0.25
             after[slots[i], h] = s
     return [near(out.sum(0), expected, 2e-3, 8e-3, "out"), near(states, after, 2e-3, 8e-3, "state")]
+
+
+VLLM = "vllm/v1/attention/ops/"
+
+
+@case("vllm", VLLM + "triton_merge_attn_states.py", "merge_attn_states_kernel")
+def vllm_merge_attention_states(run, rng):
+    """Empty parts have the sum -inf, or inf; tokens from the sixth on have no prefix."""
+    tokens, heads, d, with_prefix = 8, 3, 24, 6
+    prefix, suffix = normal(rng, (tokens, heads, d)), normal(rng, (tokens, heads, d))
+    prefix_lse, suffix_lse = normal(rng, (heads, tokens)), normal(rng, (heads, tokens))
+    prefix_lse[0, 1], suffix_lse[1, 2], prefix_lse[2, 3] = np.inf, -np.inf, -np.inf
+    prefix_lse[1, 4], suffix_lse[1, 4] = np.inf, -np.inf
+    a, b = np.where(prefix_lse == np.inf, -np.inf, prefix_lse), suffix_lse.copy()
+    a[:, with_prefix:] = -np.inf
+    sums = np.logaddexp(a.astype("f8"), b)
+    share = np.where(np.isinf(sums), 0, np.exp(a - sums)).T[..., None]
+    rest = np.where(np.isinf(sums), 0, np.exp(b - sums)).T[..., None]
+    expected = prefix * share + suffix * rest
+    compared = []
+    for fp8 in (False, True):
+        out, lse = np.zeros((tokens, heads, d), "f4"), np.zeros((heads, tokens), "f4")
+        out8, scale = FP8(np.zeros(out.shape)), np.array([0.02], "f4")
+        run(
+            (tokens, heads),
+            out8.array if fp8 else out,
+            lse,
+            prefix,
+            prefix_lse,
+            suffix,
+            suffix_lse,
+            d,
+            d,
+            tokens,
+            1,
+            tokens,
+            1,
+            tokens,
+            1,
+            scale if fp8 else None,
+            with_prefix,
+            HEAD_SIZE=d,
+            PADDED_HEAD_SIZE=32,
+            OUTPUT_LSE=True,
+            USE_FP8=fp8,
+            FP8_MIN=-448.0,
+            FP8_MAX=448.0,
+        )
+        compared.append(near(lse, sums, name="lse"))
+        compared.append(near_fp8(out8.values, expected / 0.02) if fp8 else near(out, expected))
+    return compared
+
+
+@case("vllm", "vllm/lora/ops/triton_ops/lora_expand_op.py", "_lora_expand_kernel")
+def vllm_lora_expand(run, rng):
+    tokens, n, rank, adapters = 21, 40, 24, 3
+    which = integers(rng, tokens, -1, adapters)
+    x, b = normal(rng, (1, tokens, rank)), normal(rng, (adapters, n, rank), "f2")
+    ids = np.array([-1, 0, 1, 2], "i4")
+    order = np.argsort(which, kind="stable").astype("i4")
+    counts = (which[:, None] == ids).sum(0).astype("i4")
+    begins = np.concatenate([[0], np.cumsum(counts)]).astype("i4")
+    base = normal(rng, (tokens, n + 10), "f2")
+    expected = base.astype("f8")
+    active = which >= 0
+    rounded = x[0].astype("f2").astype("f8")
+    expected[active, 5 : n + 5] += np.einsum(
+        "tk,tnk->tn", rounded[active], b[which[active]].astype("f8")
+    )
+    run(
+        (2 * 3, 1, len(ids)),
+        x,
+        b,
+        base,
+        tokens,
+        n,
+        rank,
+        order,
+        counts,
+        begins,
+        ids,
+        5,
+        *strides(x),
+        *strides(b),
+        n + 10,
+        1,
+        None,
+        BLOCK_M=16,
+        BLOCK_N=16,
+        BLOCK_K=16,
+        EVEN_K=False,
+        ADD_INPUTS=True,
+        CAST_TYPE=True,
+        SLICE_NUM=1,
+        SAME_STRIDE=True,
+        USE_GDC=False,
+        launch_pdl=False,
+    )
+    return [near(base, expected, 2e-3, 8e-3)]
+
+
+# SCORE_MOD is a function that the caller brings along (sglang passes
+# relative_bias_score_mod of attention/score_mod.py, which extend_attention.py does not import).
+@tilec.jit
+def add_relative_bias(s, q_place, k_place, q_row, head, mask, bias, stride_t, stride_h, length):
+    distance = q_place - k_place
+    inside = mask & (distance >= 0) & (distance < length)
+    where = bias + q_row * stride_t + head * stride_h + tl.where(inside, distance, 0)
+    return s + tl.load(where, mask=inside, other=0.0)
+
+
+@case("sglang", SGL + "attention/extend_attention.py", "_fwd_kernel")
+def sglang_extend_attention_score_mod(run, rng):
+    """New tokens see the cached ones and each other, by causality or by a mask of their own."""
+    heads, kv_heads = 4, 2
+    prefix, extend = (21, 0, 9), (18, 3, 7)
+    starts, cached = (np.cumsum((0, *n)).astype("i4") for n in (extend, prefix))
+    total = starts[-1]
+    compared = []
+    for tree in (False, True):
+        d, dv, pe = (24, 24, 0) if tree else (48, 32, 16)
+        q = normal(rng, (total, heads, d), "f2")
+        k, v = normal(rng, (total, kv_heads, d), "f2"), normal(rng, (total, kv_heads, dv), "f2")
+        k_cache = normal(rng, (40, kv_heads, d), "f2")
+        v_cache = normal(rng, (40, kv_heads, dv), "f2")
+        rows = rng.permutation(40)[: cached[-1]].astype("i8")
+        bias, sink = normal(rng, (total, heads, 6)), normal(rng, heads)
+        masks = [rng.random((n, m + n)) < 0.5 for n, m in zip(extend, prefix)]
+        for m, n in zip(masks, prefix):
+            np.fill_diagonal(m[:, n:], True)
+        mask_starts = np.cumsum([0] + [m.size for m in masks]).astype("i8")
+        mask = np.concatenate([m.reshape(-1) for m in masks]).astype("i1")
+        out, lse = np.zeros((total, heads, dv), "f4"), np.zeros((total, heads), "f4")
+        options = dict(
+            USE_CUSTOM_MASK=tree,
+            IS_CAUSAL=not tree,
+            HAS_SINK=tree,
+            USE_EXP2=tree,
+            STORE_TRANSPOSE=tree,
+            USE_COMPACT_TILE_GRID=not tree,
+            PAGE_SIZE=4 if tree else 1,
+        )
+        if not tree:
+            options.update(
+                SCORE_MOD=add_relative_bias,
+                Aux0=bias,
+                aux0_stride_t=heads * 6,
+                aux0_stride_h=6,
+                aux0_len=6,
+            )
+        kb, vb = kv_heads * d, kv_heads * dv
+        run(
+            (3, heads, 2) if tree else (5, heads),
+            q,
+            k,
+            v,
+            out,
+            lse,
+            k_cache,
+            v_cache,
+            starts,
+            cached,
+            rows,
+            mask if tree else None,
+            mask_starts if tree else None,
+            sink if tree else None,
+            None,
+            0.2,
+            1.5,
+            0.75,
+            heads // kv_heads,
+            heads * d,
+            d,
+            kb,
+            d,
+            vb,
+            dv,
+            heads * dv,
+            dv,
+            heads,
+            1,
+            kb,
+            d,
+            vb,
+            dv,
+            4 * kb,
+            kb,
+            4 * vb,
+            vb,
+            3,
+            SLIDING_WINDOW_SIZE=-1,
+            logit_cap=0,
+            xai_temperature_len=-1,
+            Lq=d,
+            Lv=dv,
+            BLOCK_DMODEL=32,
+            BLOCK_DPE=pe,
+            BLOCK_DV=32,
+            BLOCK_M=16,
+            BLOCK_N=16,
+            BLOCK_N_PREFIX=16,
+            SKIP_PREFIX_CUSTOM_MASK=False,
+            STORE_LSE=True,
+            SKIP_PREFIX=False,
+            SKIP_EXTEND=False,
+            USE_FP8_PREFIX=False,
+            USE_FP8_EXTEND=False,
+            FP8_MAX=448.0,
+            **options,
+        )
+        expected, sums = np.zeros(out.shape), np.zeros(lse.shape)
+        for i in range(3):
+            new, old = slice(starts[i], starts[i + 1]), rows[cached[i] : cached[i + 1]]
+            keys = np.concatenate([k_cache[old].astype("f8") * 1.5, k[new]])
+            values = np.concatenate([v_cache[old].astype("f8") * 0.75, v[new]])
+            distance = prefix[i] + np.arange(extend[i])[:, None] - np.arange(len(keys))
+            for h in range(heads):
+                s = q[new, h].astype("f8") @ keys[:, h // 2].T * 0.2
+                if tree:
+                    s = np.where(masks[i], s, -np.inf)
+                else:
+                    near_ones = (distance >= 0) & (distance < 6)
+                    s[near_ones] += bias[new, h][np.nonzero(near_ones)[0], distance[near_ones]]
+                    s = np.where(distance >= 0, s, -np.inf)
+                w = np.exp(s)
+                sums[new, h] = w.sum(1) + (np.exp(sink[h].astype("f8")) if tree else 0)
+                expected[new, h] = w @ values[:, h // 2] / sums[new, h, None]
+        compared.append(near(out, expected, 2e-3, 2e-3, f"out {tree}"))
+        compared.append(near(lse, np.log(sums), 1e-4, 1e-3, f"lse {tree}"))
+    return compared
+
+
+# number_for_dead_pointer.py: n_rows may be a number or a pointer (isinstance, is_ptr).
+@case("vllm", TRITON_KERNELS + "topk_details/_topk_forward.py", "_topk_forward")
+def vllm_topk_bitmatrix(run, rng):
+    """The chosen experts in ascending order, the softmax of their scores, and a bit for each."""
+    rows, n, k = 9, 40, 4
+    x = np.round(normal(rng, (rows, n), "f2", 3))
+    compared = []
+    for count in (rows, np.array([rows], "i4")):
+        values, index = np.zeros((rows, k), "f2"), np.zeros((rows, k), "i2")
+        bits, cleared = np.zeros((rows, 2), "u4"), np.full(40, 5, "i4")
+        run(
+            (3,),
+            x,
+            n,
+            values,
+            index,
+            k,
+            USE_PROVIDED_INDX=False,
+            Bits=bits,
+            stride_rm=2,
+            stride_rn=1,
+            n_rows=count,
+            n_expts_tot=n,
+            S=cleared,
+            BLOCK_S=16,
+            s_blocks=2,
+            APPLY_SOFTMAX=True,
+            BLOCK_M=4,
+            N_EXPTS_PAD=64,
+            N_EXPTS_ACT=k,
+            BLOCK_N=32,
+        )
+        chosen = np.sort(np.argsort(-x, axis=1, kind="stable")[:, :k], 1)
+        p = softmax(np.take_along_axis(x, chosen, 1).astype("f8"))
+        marks = np.zeros((rows, 64), bool)
+        np.put_along_axis(marks, chosen, True, 1)
+        packed = np.packbits(marks, axis=1, bitorder="little").view("u4")
+        compared += [
+            same(index, chosen, "index"),
+            near(values, p, 1e-3, 1e-4, "values"),
+            same(bits, packed, "bits"),
+            same(cleared, [0] * 32 + [5] * 8, "cleared"),
+        ]
+    return compared

@@ -895,3 +895,123 @@ def torchao_permute_backward(run, rng):
     expected = np.zeros_like(dx)
     expected[index[index >= 0]] = dy[index >= 0]
     return [same(dx, expected)]
+
+
+@case("torchao", "torchao/kernel/blockwise_quantization.py", "blockwise_fp8_gemm_kernel")
+def torchao_blockwise_fp8_product(run, rng):
+    m, n, k, block = 20, 50, 96, 32
+    a, b = (
+        FP8(integers(rng, s, 0, 120, "u1") + integers(rng, s, 0, 2, "u1") * 128)
+        for s in ((m, k), (n, k))
+    )
+    sa, sb = uniform(rng, (m, k // block), 1e-3, 1e-2), uniform(rng, (2, k // block), 1e-3, 1e-2)
+    c = np.zeros((m, n), "f4")
+    run(
+        (2, 2),
+        a.array,
+        b.array,
+        c,
+        sa,
+        sb,
+        m,
+        n,
+        k,
+        5,
+        BLOCK_SIZE_M=16,
+        BLOCK_SIZE_N=32,
+        BLOCK_SIZE_K=block,
+    )
+    wide_a = a.values * np.repeat(sa, block, 1)
+    wide_b = b.values * np.kron(sb, np.ones((block, block)))[:n]
+    size = np.abs(wide_a) @ np.abs(wide_b).T
+    return [near((c - wide_a @ wide_b.T) / size, np.zeros((m, n)), 0, 2**-12)]
+
+
+@case(
+    "torchao", "torchao/kernel/blockwise_quantization.py", "_fp8_blockwise_weight_quant_kernel_impl"
+)
+def torchao_blockwise_weight_quant(run, rng):
+    m, n, block = 64, 96, 32
+    x = normal(rng, (m, n), "f2", 5)
+    y, s = FP8(np.zeros((m, n))), np.zeros((2, 3), "f4")
+    run((2, 3), x, y.array, s, m, n, BLOCK_SIZE=block)
+    scale = np.abs(x).reshape(2, block, 3, block).max((1, 3)) / np.float32(448)
+    wide = np.kron(scale, np.ones((block, block), "f4"))
+    return [near(s, scale, 1e-6, 0), same(y.values, round_to_fp8(x / wide))]
+
+
+@case("torchao", "torchao/kernel/bsr_triton_ops.py", "_bsr_strided_addmm_kernel_impl")
+def torchao_bsr_addmm(run, rng):
+    """beta * input + left * (alpha * (bsr @ dense)) * right, of blocks of 16 x 32."""
+    rows, inner, cols = 16, 32, 32
+    crow, col = np.array([0, 2, 2, 5], "i8"), np.array([0, 2, 1, 2, 3], "i8")
+    m, k, n = 3 * rows, 4 * inner, 2 * cols
+    values, dense = normal(rng, (5, rows, inner), "f2"), normal(rng, (k, n), "f2")
+    given, left, right = normal(rng, (m, n), "f2"), normal(rng, m, "f2"), normal(rng, n, "f2")
+    out = np.zeros((m, n), "f2")
+    a = np.zeros((m, k))
+    for row in range(3):
+        for i in range(crow[row], crow[row + 1]):
+            j = int(col[i])
+            a[row * rows : (row + 1) * rows, j * inner : (j + 1) * inner] = values[i]
+    run(
+        (3, 2, 1),
+        values,
+        0,
+        rows * inner,
+        inner,
+        1,
+        crow,
+        0,
+        1,
+        col,
+        0,
+        1,
+        given,
+        0,
+        rows * n,
+        cols,
+        n,
+        1,
+        dense,
+        0,
+        inner * n,
+        cols,
+        n,
+        1,
+        left,
+        0,
+        rows,
+        0,
+        1,
+        0,
+        right,
+        0,
+        0,
+        cols,
+        0,
+        1,
+        out,
+        0,
+        rows * n,
+        cols,
+        n,
+        1,
+        0.5,
+        2.0,
+        beta_is_one=False,
+        beta_is_nonzero=True,
+        alpha_is_one=False,
+        left_alpha_is_one=False,
+        right_alpha_is_one=False,
+        BLOCKSIZE_ROW=rows,
+        BLOCKSIZE_COL=cols,
+        BLOCKSIZE_INNER=inner,
+        acc_dtype=tl.float32,
+        allow_tf32=False,
+        GROUP_SIZE_ROW=2,
+        SPLIT_N=2,
+    )
+    product = 2 * (a @ dense.astype("f8"))
+    expected = 0.5 * given + product * left[:, None].astype("f8") * right
+    return [near(out, expected, 1e-3, 1e-2)]

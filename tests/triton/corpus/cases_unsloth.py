@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 import tilec.language as tl
-from case import BF16, E4M3, FP8, case, integers, near, normal, round_to_fp8, same, sigmoid
+from case import BF16, E4M3, FP8, case, integers, near, normal, round_to_fp8, same, sigmoid, silu
 from case import softmax, uniform
 
 
@@ -29,44 +29,6 @@ def log_sum_exp(z):
 
 
 # ---- cross entropy
-
-
-@unsloth("cross_entropy_loss.py", "_cross_entropy_forward")
-def unsloth_cross_entropy_forward(run, rng):
-    rows, n = 5, 200
-    labels = np.array([0, 199, -100, 7, 31], "i8")
-    found = []
-    for cap, scale in [(0, 0), (0, 0.25)]:
-        x = normal(rng, (rows, n), scale=4)
-        x[3, 7] = 60
-        loss, lse = np.zeros(rows, "f4"), np.zeros(rows, "f4")
-        run(
-            (rows,),
-            x,
-            n,
-            loss,
-            lse,
-            labels,
-            n,
-            BLOCK_SIZE=256,
-            DO_SOFTCAPPING=cap != 0,
-            SOFTCAP=cap,
-            DO_LOGIT_SCALING=scale != 0,
-            LOGIT_SCALE=scale,
-        )
-        z = logits_of(x, cap, scale)
-        kept = labels != -100
-        expected_lse = log_sum_exp(z)
-        # The loss of a row is computed without its label's term, so that it stays exact near 0.
-        others = z.copy()
-        others[np.arange(rows)[kept], labels[kept]] = -np.inf
-        delta = log_sum_exp(others) - z[np.arange(rows), labels]
-        # The sum of a row that is left out is that of all its logits.
-        found += [
-            near(lse, expected_lse, 1e-5, 1e-5, "logsumexp"),
-            near(loss, np.where(kept, np.logaddexp(0, delta), 0), 2e-5, 2e-6, "loss"),
-        ]
-    return found
 
 
 @unsloth("cross_entropy_loss.py", "_chunked_cross_entropy_forward")
@@ -105,43 +67,6 @@ def unsloth_chunked_cross_entropy(run, rng):
 
     own = np.where(kept, -z[np.arange(rows), labels], 0)
     return [near(loss, own), near(lse, parts(z), 1e-5, 1e-5), near(others, parts(rest), 1e-5, 1e-5)]
-
-
-@unsloth("cross_entropy_loss.py", "_cross_entropy_backward")
-def unsloth_cross_entropy_backward(run, rng):
-    rows, n = 4, 150
-    labels = np.array([5, 149, -100, 0], "i8")
-    found = []
-    for cap, scale in [(0, 0), (0, 0.5)]:
-        x, dloss = normal(rng, (rows, n), scale=3), normal(rng, rows)
-        z = logits_of(x, cap, scale)
-        lse = log_sum_exp(z)
-        loss = np.where(labels == -100, 0, lse - z[np.arange(rows), labels])
-        dx = np.zeros_like(x)
-        run(
-            (rows, 3),
-            x,
-            n,
-            dx,
-            dloss,
-            1,
-            lse.astype("f4"),
-            loss.astype("f4"),
-            labels,
-            n,
-            BLOCK_SIZE=64,
-            DO_SOFTCAPPING=cap != 0,
-            SOFTCAP=cap,
-            DO_LOGIT_SCALING=scale != 0,
-            LOGIT_SCALE=scale,
-        )
-        expected = np.exp(z - lse[:, None])
-        expected[np.arange(rows), labels] -= 1
-        expected *= np.where(labels == -100, 0, dloss)[:, None] * (scale or 1)
-        if cap:
-            expected *= 1 - (z / cap) ** 2
-        found.append(near(dx, expected, 1e-5, 2e-6))
-    return found
 
 
 # ---- activations, normalizations, rotary embeddings
@@ -448,34 +373,6 @@ def unsloth_nf4_dequant(run, rng):
         )
         scale = np.repeat(coded if nested else scales, 2 * half)[:n]
         found.append(same(out, (table[flat] * scale).astype("f2")))
-    return found
-
-
-@unsloth("nvfp4.py", "_nvfp4_dequant_kernel")
-def unsloth_nvfp4_dequant(run, rng):
-    rows, cols = 11, 80
-    packed = integers(rng, (rows, cols // 2), 0, 256, "u1")
-    scales = integers(rng, (rows, cols // 16), 0, 0x7F, "u1")
-    total = np.array([3.0], "f4")
-    found = []
-    for as_bytes in (True, False):
-        out = np.zeros((rows, cols), "f4")
-        run(
-            (2, 2),
-            packed,
-            scales if as_bytes else FP8(scales).array,
-            total,
-            out,
-            rows,
-            cols // 2,
-            cols // 16,
-            BLOCK_R=8,
-            BLOCK_C=32,
-            SCALE_E4M3_BYTES=as_bytes,
-            INT64_OFFSETS=False,
-        )
-        scale = (E4M3[scales].astype("f4") / total).repeat(16, 1)
-        found.append(near(out, E2M1[nibbles(packed)] * scale, 3e-7, 0))
     return found
 
 
@@ -1121,3 +1018,194 @@ def zoo_fused_linear_forward(run, rng):
         near(lssp, np.log((p**2).sum(1)), 1e-5, 2e-5, "log of the sum of squares"),
         same(top, kept & (z.argmax(1) == target)),
     ]
+
+
+@unsloth("cross_entropy_loss.py", "_cross_entropy_forward")
+def unsloth_cross_entropy_forward(run, rng):
+    rows, n = 5, 200
+    labels = np.array([0, 199, -100, 7, 31], "i8")
+    found = []
+    for cap, scale in [(0, 0), (30.0, 0), (0, 0.25)]:
+        x = normal(rng, (rows, n), scale=4)
+        x[3, 7] = 60
+        loss, lse = np.zeros(rows, "f4"), np.zeros(rows, "f4")
+        run(
+            (rows,),
+            x,
+            n,
+            loss,
+            lse,
+            labels,
+            n,
+            BLOCK_SIZE=256,
+            DO_SOFTCAPPING=cap != 0,
+            SOFTCAP=cap,
+            DO_LOGIT_SCALING=scale != 0,
+            LOGIT_SCALE=scale,
+        )
+        z = logits_of(x, cap, scale)
+        kept = labels != -100
+        expected_lse = log_sum_exp(z)
+        # The loss of a row is computed without its label's term, so that it stays exact near 0.
+        others = z.copy()
+        others[np.arange(rows)[kept], labels[kept]] = -np.inf
+        delta = log_sum_exp(others) - z[np.arange(rows), labels]
+        # The sum of a row that is left out is that of all its logits.
+        found += [
+            near(lse, expected_lse, 1e-5, 1e-5, "logsumexp"),
+            near(loss, np.where(kept, np.logaddexp(0, delta), 0), 2e-5, 2e-6, "loss"),
+        ]
+    return found
+
+
+@unsloth("cross_entropy_loss.py", "_cross_entropy_backward")
+def unsloth_cross_entropy_backward(run, rng):
+    rows, n = 4, 150
+    labels = np.array([5, 149, -100, 0], "i8")
+    found = []
+    for cap, scale in [(20.0, 0), (0, 0.5)]:
+        x, dloss = normal(rng, (rows, n), scale=3), normal(rng, rows)
+        z = logits_of(x, cap, scale)
+        lse = log_sum_exp(z)
+        loss = np.where(labels == -100, 0, lse - z[np.arange(rows), labels])
+        dx = np.zeros_like(x)
+        run(
+            (rows, 3),
+            x,
+            n,
+            dx,
+            dloss,
+            1,
+            lse.astype("f4"),
+            loss.astype("f4"),
+            labels,
+            n,
+            BLOCK_SIZE=64,
+            DO_SOFTCAPPING=cap != 0,
+            SOFTCAP=cap,
+            DO_LOGIT_SCALING=scale != 0,
+            LOGIT_SCALE=scale,
+        )
+        expected = np.exp(z - lse[:, None])
+        expected[np.arange(rows), labels] -= 1
+        expected *= np.where(labels == -100, 0, dloss)[:, None] * (scale or 1)
+        if cap:
+            expected *= 1 - (z / cap) ** 2
+        found.append(near(dx, expected, 1e-5, 2e-6))
+    return found
+
+
+@case("unsloth", "unsloth/optimizers/flash_adamw.py", "kernel")
+def unsloth_adam_variance(run, rng):
+    """The kernel is defined in a function."""
+    n = 300
+    variance, gradient = uniform(rng, n), normal(rng, n, "f2")
+    out = np.zeros_like(variance)
+    run((3,), variance, gradient, out, n, 0.999, BLOCK=128)
+    beta = float(np.float32(0.999))
+    return [near(out, variance * beta + gradient.astype("f8") ** 2 * (1 - beta))]
+
+
+@unsloth("nvfp4.py", "_nvfp4_dequant_kernel")
+def unsloth_nvfp4_dequant(run, rng):
+    rows, cols = 11, 80
+    packed = integers(rng, (rows, cols // 2), 0, 256, "u1")
+    scales = integers(rng, (rows, cols // 16), 0, 0x7F, "u1")
+    total = np.array([3.0], "f4")
+    found = []
+    for as_bytes in (True, False):
+        out = np.zeros((rows, cols), "f4")
+        run(
+            (2, 2),
+            packed,
+            scales if as_bytes else FP8(scales).array,
+            total,
+            out,
+            rows,
+            cols // 2,
+            cols // 16,
+            BLOCK_R=8,
+            BLOCK_C=32,
+            SCALE_E4M3_BYTES=as_bytes,
+            INT64_OFFSETS=False,
+        )
+        scale = (E4M3[scales].astype("f4") / total).repeat(16, 1)
+        found.append(same(out, E2M1[nibbles(packed)].astype("f4") * scale))
+    return found
+
+
+@zoo("temporary_patches/gdn_causal_conv1d.py", "_causal_conv1d_fwd_kernel")
+def zoo_causal_convolution(run, rng):
+    """Taps do not cross from one sequence to the next; channels are outer in x."""
+    batch, length, channels, taps = 2, 45, 20, 4
+    x = normal(rng, (batch, channels, length)).swapaxes(1, 2)
+    w, b = normal(rng, (channels, taps)), normal(rng, channels)
+    sequence = np.sort(integers(rng, (batch, length), 0, 4), 1)
+    sequence[1, -5:] = -1
+    y = np.zeros((batch, length, channels), "f4")
+    run(
+        (2, 3, batch),
+        x,
+        w,
+        b,
+        y,
+        sequence,
+        length,
+        channels,
+        channels * length,
+        1,
+        length,
+        W=taps,
+        BT=16,
+        BD=16,
+        HAS_BIAS=True,
+        ACTIVATION=True,
+        HAS_SEQ_IDX=True,
+        PAD_NEG=True,
+    )
+    expected = np.zeros((batch, length, channels)) + b
+    for back in range(taps):
+        moved = np.zeros_like(expected)
+        moved[:, back:] = x[:, : length - back]
+        inside = np.zeros((batch, length), bool)
+        inside[:, back:] = sequence[:, back:] == sequence[:, : length - back]
+        expected += np.where(inside[..., None], moved, 0) * w[:, taps - 1 - back]
+    expected = np.where((sequence >= 0)[..., None], silu(expected), 0)
+    return [near(y, expected, 1e-5, 2e-6)]
+
+
+@zoo("temporary_patches/gdn_causal_conv1d.py", "_causal_conv1d_update_kernel")
+def zoo_causal_convolution_update(run, rng):
+    """The state is the last inputs of each channel, and moves in place."""
+    batch, channels, steps, kept, taps = 2, 20, 2, 3, 4
+    x, state = normal(rng, (batch, channels, steps)), normal(rng, (batch, channels, kept))
+    w = normal(rng, (channels, taps))
+    y, new = np.zeros_like(x), state.copy()
+    run(
+        (2, batch),
+        x,
+        new,
+        w,
+        w,
+        y,
+        channels,
+        steps,
+        channels * steps,
+        steps,
+        1,
+        channels * kept,
+        kept,
+        1,
+        channels * steps,
+        steps,
+        1,
+        L=kept,
+        LP=4,
+        W=taps,
+        BD=16,
+        HAS_BIAS=False,
+        ACTIVATION=True,
+    )
+    line = np.concatenate([state, x], 2).astype("f8")
+    expected = [(line[:, :, t : t + taps] * w).sum(2) for t in range(steps)]
+    return [near(y, silu(np.stack(expected, 2)), 1e-5, 1e-6), same(new, line[:, :, steps:])]
