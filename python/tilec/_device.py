@@ -59,13 +59,17 @@ _devices = {}
 _default = None
 
 
+def default_name():
+    return _default or os.environ.get("TILEC_DEVICE") or "auto"
+
+
 def device(name=None):
     """The device of this name, opened once; without a name the default device."""
     global _default
     if isinstance(name, Device):
         name = name.name
     if name is None:
-        name = _default or os.environ.get("TILEC_DEVICE") or "auto"
+        name = default_name()
     found = _devices.get(name)
     if found is None or found.context is not C.context():
         found = _devices[name] = Device(name)

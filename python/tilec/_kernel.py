@@ -9,9 +9,10 @@ import threading
 from . import _library as C
 from . import language as tl
 from ._compose import SUFFIX, Parts, has_parts, outer_kernel
+from ._device import default_name
 from ._device import device as find_device
 from ._source import HasSource, Jit, Module, Text, literal
-from ._tensor import Arguments, Staged, dtype_number
+from ._tensor import Arguments, Refill, Staged, dtype_number
 
 TYPE, CONST, OPTION, VALUE = range(4)
 BOOL = 0
@@ -126,6 +127,58 @@ def grid_of(grid, values):
     return tuple(int(n) for n in grid) + (1,) * (3 - len(grid))
 
 
+class Plan:
+    """A launch that is kept: its kernel and its arguments, for the next one of the same kind."""
+
+    def __init__(self, kernel, handle, refill):
+        self.handle = handle
+        self.refill = refill
+        self.memory = (ctypes.c_char * max(len(refill.data), 1)).from_buffer(refill.data)
+        self.grid = (ctypes.c_int64 * 3)()
+        self.launched = Launched(kernel.__name__, handle)
+        device = handle.device
+        self.waits = device.is_host
+        self.stream = device.stream() if device.is_host else None
+
+    @staticmethod
+    def of(kernel, handle, names, values):
+        """The plan of a launch that was made; None: others like it need the longer way."""
+        if not values:
+            return None
+        arguments = Arguments(names, values, True)
+        if not handle.device.is_host and any(m.place is None for _, m in arguments.memories):
+            return None
+        refill = Refill(arguments, names, values)
+        return Plan(kernel, handle, refill) if refill.fits else None
+
+    def launch(self, kernel, args, kwargs, grid):
+        """None: the longer way is needed."""
+        handle, refill = self.handle, self.refill
+        if handle.device.context is not C.context():
+            return None
+        if not refill.fill([args[i] for i in kernel._runtime if i < len(args)]):
+            return None
+        if type(grid) is not tuple:
+            if callable(grid):
+                grid = grid({**dict(zip(kernel.arg_names, args)), **kwargs})
+            grid = grid_of(grid, None)
+        numbers = self.grid
+        numbers[0] = grid[0]
+        numbers[1] = grid[1] if len(grid) > 1 else 1
+        numbers[2] = grid[2] if len(grid) > 2 else 1
+        if len(grid) > 3 or 0 in grid:
+            return None
+        stream = self.stream or handle.device.stream()
+        status = C.lib.tilec_launch_grid(
+            handle.value, stream, -1, numbers, self.memory, refill.count
+        )
+        if not status and self.waits:
+            status = C.lib.tilec_stream_synchronize(stream)
+        if status:
+            C.check(status)
+        return self.launched
+
+
 class Parameter:
     """A parameter of a kernel: its name, whether it is a constexpr, its default."""
 
@@ -154,6 +207,9 @@ class Launchable:
         self.params = params
         self.arg_names = [p.name for p in params]
         self._handles = {}
+        self._plans = {}
+        self._constexprs = [i for i, p in enumerate(params) if p.is_constexpr]
+        self._runtime = [i for i, p in enumerate(params) if not p.is_constexpr]
         self._lock = threading.RLock()
 
     def __getitem__(self, grid):
@@ -184,6 +240,42 @@ class Launchable:
         return values, kwargs
 
     def run(self, *args, grid=None, warmup=False, device=None, **kwargs):
+        """Launches; a launch like an earlier one only fills in what has changed."""
+        plans = None
+        try:
+            key = (
+                tuple(map(type, args)),
+                tuple(kwargs.items()),
+                tuple(map(type, kwargs.values())),
+                tuple([args[i] for i in self._constexprs if i < len(args)]),
+                device,
+                default_name(),
+            )
+            plans = self._plans.get(key)
+        except TypeError:  # a value without a hash
+            key = None
+        if plans and not warmup and type(grid) is not str and grid is not None:
+            try:
+                plan = plans.pop()  # no other thread has it now
+            except IndexError:
+                plan = None
+            if plan:
+                launched = plan.launch(self, args, kwargs, grid)
+                if launched:
+                    plans.append(plan)
+                    return launched
+        return self._run(args, kwargs, grid, warmup, device, key)
+
+    def _keep_plan(self, key, handle, names, args, passed):
+        """Keeps the launch for others of the same kind, if all its arguments were positional."""
+        runtime = [args[i] for i in self._runtime if i < len(args)]
+        if len(runtime) != len(passed) or any(a is not b for a, b in zip(runtime, passed)):
+            return
+        plan = Plan.of(self, handle, names, passed)
+        if plan:
+            self._plans.setdefault(key, []).append(plan)
+
+    def _run(self, args, kwargs, grid, warmup, device, key):
         values, options = self._bind(args, kwargs)
         entries, functions, names, passed = [], [], [], []
         parts, expressions = None, None
@@ -232,11 +324,11 @@ class Launchable:
         else:
             numbers = grid_of(grid, values)
         where = device or self._place(passed)
-        key = (where, outer, tuple(entries), tuple(map(id, functions)))
-        handle = self._handles.get(key)
+        variant = (where, outer, tuple(entries), tuple(map(id, functions)))
+        handle = self._handles.get(variant)
         if handle is None or handle.device.context is not C.context():
             with self._lock:
-                handle = self._handles[key] = Handle(
+                handle = self._handles[variant] = Handle(
                     find_device(where),
                     entries,
                     lambda d, spec, out: self._make(functions, outer, d, spec, out),
@@ -245,6 +337,8 @@ class Launchable:
         if numbers is not None and 0 in numbers and not warmup:
             return Launched(self.__name__, handle)
         handle.launch(names, passed, numbers, True, only_prepare=warmup and numbers is None)
+        if key and outer is None and numbers is not None and not warmup:
+            self._keep_plan(key, handle, names, args, passed)
         return Launched(self.__name__, handle)
 
     def _place(self, values):
@@ -322,6 +416,7 @@ class JITFunction(Launchable, HasSource):
         self._replaced = text
         self._source = None
         self._handles = {}
+        self._plans = {}
 
     def _make(self, functions, outer, device, spec, out):
         module = Module(self.jit_source())

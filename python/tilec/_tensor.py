@@ -173,6 +173,34 @@ def _numpy_dtype(dtype):
     return number
 
 
+class _ArrayStruct(ctypes.Structure):
+    """What NumPy's __array_struct__ points to; it is much faster than __array_interface__."""
+
+    _fields_ = [
+        ("two", ctypes.c_int),
+        ("nd", ctypes.c_int),
+        ("typekind", ctypes.c_char),
+        ("itemsize", ctypes.c_int),
+        ("flags", ctypes.c_int),
+        ("shape", ctypes.c_void_p),
+        ("strides", ctypes.c_void_p),
+        ("data", ctypes.c_void_p),
+        ("descr", ctypes.c_void_p),
+    ]
+
+
+_capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_capsule_pointer.restype = ctypes.c_void_p
+_capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+_DATA = _ArrayStruct.data.offset
+_word_at = ctypes.c_void_p.from_address
+
+
+def _numpy_address(a):
+    capsule = a.__array_struct__  # must live while its struct is read
+    return _word_at(_capsule_pointer(capsule, None) + _DATA).value or 0
+
+
 def _from_numpy(a):
     dtype = _numpy_dtypes.get(a.dtype)
     if dtype is None:
@@ -185,8 +213,7 @@ def _from_numpy(a):
                 "an array whose strides are no multiples of its element's size: copy it first"
             )
         strides = [s // size for s in strides]
-    address, read_only = a.__array_interface__["data"]
-    return Memory(dtype, address, a.shape, strides, read_only, None, a)
+    return Memory(dtype, _numpy_address(a), a.shape, strides, not a.flags.writeable, None, a)
 
 
 # ---- DLPack
@@ -227,9 +254,6 @@ _DL_DTYPES = {
     (12, 8): "f8e5m2",
     (13, 8): "f8e5m2fnuz",
 }
-_capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
-_capsule_pointer.restype = ctypes.c_void_p
-_capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 
 def _from_dlpack(x):
@@ -365,6 +389,25 @@ def _number(name, value):
     return None
 
 
+def pack_view(data, at, name, m, handle, address, offset, collapse):
+    shape, strides = m.shape, m.strides
+    rank = len(shape)
+    if rank > C.MAX_RANK:
+        if not collapse:
+            raise C.ArgumentError(
+                f"argument '{name}' has {rank} dimensions; views have at most {C.MAX_RANK}"
+            )
+        shape, strides = merge(shape, strides)
+        rank = len(shape)
+    if rank == 0:
+        shape, strides, rank = (1,), (1,), 1
+    rest = _pad[C.MAX_RANK - rank]
+    _pack(
+        data, at, VIEW, m.dtype, rank, handle, address, offset, *shape, *rest, *strides, *rest,
+        READ_ONLY if m.read_only else 0, 0, 0, 0, 0, 0, 0.0,
+    )  # fmt: skip
+
+
 class Arguments:
     """The arguments of one launch: tilec_arg structs in `data`, and what must outlive the launch."""
 
@@ -456,22 +499,101 @@ class Arguments:
         return None
 
     def pack_view(self, at, name, m, handle, address, offset):
-        shape, strides = m.shape, m.strides
-        rank = len(shape)
-        if rank > C.MAX_RANK:
-            if not self.collapse:
-                raise C.ArgumentError(
-                    f"argument '{name}' has {rank} dimensions; views have at most {C.MAX_RANK}"
+        pack_view(self.data, at, name, m, handle, address, offset, self.collapse)
+
+
+# ---- the same launch with other values
+
+_pack_word = struct.Struct("@Q").pack_into
+_pack_integer = struct.Struct("@q").pack_into
+_pack_real = struct.Struct("@d").pack_into
+_ADDRESS, _INTEGER, _REAL = (
+    C.CArg.view.offset + C.CView.data.offset,
+    C.CArg.integer.offset,
+    C.CArg.real.offset,
+)
+
+
+class Refill:
+    """The arguments of a launch, kept for the next one with arguments of the same types.
+
+    Only fields that changed are written again. `fits` says whether all arguments are of kinds that
+    this class knows: numbers, None, and arrays of NumPy and torch.
+    """
+
+    __slots__ = ("data", "count", "place", "names", "kinds", "kept")
+
+    def __init__(self, arguments, names, values):
+        self.data = arguments.data
+        self.count = arguments.count
+        self.place = arguments.place
+        self.names = names
+        self.kinds = []
+        self.kept = []
+        memories = dict(arguments.memories)
+        for i, value in enumerate(values):
+            kind = type(value)
+            if kind is int or kind is float or value is None:
+                self.kinds.append(kind)
+                self.kept.append(value)
+                continue
+            reader = _readers.get(kind)
+            if i not in memories or reader not in (_from_numpy, _from_torch):
+                self.kinds = None
+                return
+            m = memories[i]
+            if reader is _from_numpy:
+                self.kinds.append(reader)
+                self.kept.append([value.dtype, m.address, m.read_only, value.shape, value.strides])
+            else:
+                self.kinds.append(reader)
+                self.kept.append(
+                    [value.dtype, m.address, value.device, value.shape, value.stride()]
                 )
-            shape, strides = merge(shape, strides)
-            rank = len(shape)
-        if rank == 0:
-            shape, strides, rank = (1,), (1,), 1
-        rest = _pad[C.MAX_RANK - rank]
-        _pack(
-            self.data, at, VIEW, m.dtype, rank, handle, address, offset, *shape, *rest, *strides, *rest,
-            READ_ONLY if m.read_only else 0, 0, 0, 0, 0, 0, 0.0,
-        )  # fmt: skip
+
+    @property
+    def fits(self):
+        return self.kinds is not None
+
+    def fill(self, values):
+        """Writes these values. False: something else is needed, and nothing was written wrongly."""
+        at = 0
+        data, kept = self.data, self.kept
+        for i, kind in enumerate(self.kinds):
+            value = values[i]
+            k = kept[i]
+            if kind is int:
+                if value != k:
+                    if value.bit_length() > 63:
+                        return False
+                    _pack_integer(data, at + _INTEGER, value)
+                    kept[i] = value
+            elif kind is float:
+                _pack_real(data, at + _REAL, value)
+            elif kind is _from_numpy:
+                if value.dtype is not k[0] or value.flags.writeable is k[2]:
+                    return False
+                # The capsule must live while its struct is read.
+                capsule = value.__array_struct__
+                address = _word_at(_capsule_pointer(capsule, None) + _DATA).value or 0
+                if value.shape != k[3] or value.strides != k[4]:
+                    pack_view(data, at, self.names[i], _from_numpy(value), 0, address, 0, True)
+                    k[1], k[3], k[4] = address, value.shape, value.strides
+                elif address != k[1]:
+                    _pack_word(data, at + _ADDRESS, address)
+                    k[1] = address
+            elif kind is _from_torch:
+                if value.dtype is not k[0] or value.device != k[2]:
+                    return False
+                address, strides = value.data_ptr(), value.stride()
+                if value.shape != k[3] or strides != k[4]:
+                    pack_view(data, at, self.names[i], _from_torch(value), 0, address, 0, True)
+                    k[1], k[3], k[4] = address, value.shape, strides
+                elif address != k[1]:
+                    _pack_word(data, at + _ADDRESS, address)
+                    k[1] = address
+            at += ARG_SIZE
+        return True
 
 
 class Staged:

@@ -201,6 +201,41 @@ class Launches(OnDevices):
         add_kernel[(1,)](x, x, out, 64, BLOCK=64, num_warps=8, num_stages=3, waves_per_eu=2)
         np.testing.assert_array_equal(out, x + x)
 
+    def test_repeated_launches_see_what_changed(self):
+        @tilec.jit
+        def kernel(x, y, out, sx, n, f, BLOCK: tl.constexpr, UP: tl.constexpr = 0):
+            i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+            v = tl.load(x + i * sx, mask=i < n, other=0).to(tl.float32)
+            if y is not None:
+                v += tl.load(y + i, mask=i < n, other=0)
+            tl.store(out + i, v * f + UP, mask=i < n)
+
+        tilec.set_device("cpu")
+        rng = np.random.default_rng(1)
+        for _ in range(300):
+            n = int(rng.integers(1, 200))
+            stride = int(rng.choice([1, 1, 1, 2, 3]))
+            x = random(n * stride, rng.choice(["f4", "f4", "f2", "i4"]), seed=n)[::stride]
+            y = None if rng.integers(4) == 0 else random(n, seed=n + 1)
+            if y is not None and rng.integers(4) == 0:
+                y.flags.writeable = False
+            f = float(rng.choice([1.0, 2.0, -0.5]))
+            up = int(rng.choice([0, 1]))
+            out = np.full(n + 3, 77, "f4")
+            size = int(rng.choice([64, 128]))
+            grid = (tilec.cdiv(n, size),)
+            if rng.integers(2):
+                kernel[grid](x, y, out, stride, n, f, size, up)
+            elif rng.integers(2):
+                kernel[grid](x, y, out, stride, n, f, BLOCK=size, UP=bool(up) if up else up)
+            else:
+                kernel[lambda a: (tilec.cdiv(a["n"], a["BLOCK"]),)](
+                    x, y, out, stride, n, f, BLOCK=size, UP=up
+                )
+            expected = (x.astype("f4") + (0 if y is None else y)) * np.float32(f) + np.float32(up)
+            np.testing.assert_array_equal(out[:n], expected)
+            self.assertTrue((out[n:] == 77).all())
+
     def test_threads(self):
         failures = []
 
