@@ -86,6 +86,7 @@ struct Val {
         struct {
             uint32_t count;
             Val *items;
+            const Symbol *names;  // of the items; NULL: they have none
         } tuple;
     };
 };

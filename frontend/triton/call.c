@@ -380,6 +380,33 @@ static Val call_constexpr(Elab *e, const Arguments *a, Span span) {
                     tr_text(e, a->vals[0]));
 }
 
+static Val make_named_tuple(Elab *e, const Object *o, const Arguments *a, Span span) {
+    Val *items = arena_new(e->scratch, Val, o->count + 1);
+    for (uint32_t i = 0; i < o->count; i++) items[i] = o->fields[i];
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < a->count; i++) {
+        uint32_t place = at;
+        if (a->names[i])
+            for (place = 0; place < o->count && o->names[place] != a->names[i];) place++;
+        else
+            at++;
+        if (place >= o->count)
+            return a->names[i]
+                       ? el_error(e, a->spans[i], DIAG_ARGUMENTS, "'%.*s' has no field '%s'",
+                                  STR_ARG(o->path), a->names[i])
+                       : el_error(e, span, DIAG_ARGUMENTS, "'%.*s' has %u field%s, found %u values",
+                                  STR_ARG(o->path), o->count, o->count == 1 ? "" : "s", a->count);
+        items[place] = a->vals[i];
+    }
+    for (uint32_t i = 0; i < o->count; i++)
+        if (items[i].kind == VAL_NONE)
+            return el_error(e, span, DIAG_ARGUMENTS, "the field '%s' of '%.*s' has no value",
+                            o->names[i], STR_ARG(o->path));
+    Val v = el_tuple(e, o->count, items);
+    v.tuple.names = o->names;
+    return v;
+}
+
 static Val call_object(Elab *e, const Object *o, const Arguments *a, const Py *node) {
     switch (o->kind) {
     case OBJECT_TL:
@@ -388,6 +415,7 @@ static Val call_object(Elab *e, const Object *o, const Arguments *a, const Py *n
     case OBJECT_HOST:
     case OBJECT_LAMBDA: return tr_call_func(e, o->func, a, true, node->span);
     case OBJECT_PYTHON: return a->poison ? EL_POISON : tr_call_python(e, o, a, node->span);
+    case OBJECT_CLASS: return a->poison ? EL_POISON : make_named_tuple(e, o, a, node->span);
     case OBJECT_CONSTEXPR: return a->poison ? EL_POISON : call_constexpr(e, a, node->span);
     case OBJECT_UNKNOWN: return tr_not_read(e, o, node->a->span);
     default: break;

@@ -19,6 +19,8 @@ static Val field_of(Val v, uint32_t i) {
 static Symbol form_of(Elab *e, Symbol name, Val v) {
     StrBuf text = strbuf(e->scratch);
     strbuf_printf(&text, "%s:%u", name, count_of(v));
+    for (uint32_t i = 0; v.kind == VAL_TUPLE && v.tuple.names && i < v.tuple.count; i++)
+        strbuf_printf(&text, ":%s", v.tuple.names[i]);
     const Object *o = tr_object_of(v);
     if (o) {
         strbuf_printf(&text, ":%d%d", o->is_static, o->pads_nan);
@@ -38,6 +40,7 @@ static const Object *form_object(Elab *e, Symbol name, Val v) {
     form->kind = OBJECT_FORM;
     form->like = o ? OBJECT_BLOCK : OBJECT_NONE;
     form->count = count_of(v);
+    form->names = v.kind == VAL_TUPLE ? v.tuple.names : NULL;
     form->fields = NULL;
     form->slots = arena_new(e->scratch, Slot *, form->count + 1);
     for (uint32_t i = 0; i < form->count; i++) {
@@ -74,7 +77,11 @@ Val tr_slot_value(Elab *e, const Slot *slot) {
         items[i] = tr_slot_value(e, form->slots[i]);
         if (items[i].kind == VAL_NONE) return EL_NONE;
     }
-    if (form->like == OBJECT_NONE) return el_tuple(e, form->count, items);
+    if (form->like == OBJECT_NONE) {
+        Val v = el_tuple(e, form->count, items);
+        v.tuple.names = form->names;
+        return v;
+    }
     Object made = *form;
     made.kind = OBJECT_BLOCK;
     made.fields = items;

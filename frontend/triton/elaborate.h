@@ -48,6 +48,7 @@ typedef enum ObjectKind {
     OBJECT_CONSTEXPR,  // tl.constexpr
     OBJECT_PYTHON,     // a function of Python itself, such as len: path
     OBJECT_DICT,       // fields: a key, its value, …
+    OBJECT_CLASS,      // of named tuples: names; fields: defaults, or NONE
     OBJECT_CONFIG,     // triton.Config: fields: a name, its value, …
     OBJECT_LIMITS,     // torch.finfo or iinfo of `type`
     OBJECT_META,       // the argument of a grid's lambda: META["BLOCK"] is a parameter
@@ -75,6 +76,7 @@ typedef struct Object {
     Shape block;
     uint32_t count;
     Val *fields;
+    const Symbol *names;
     Slot **slots;
 } Object;
 

@@ -136,6 +136,7 @@ static const char *object_text(Elab *e, const Object *o) {
     case OBJECT_PYTHON:
         return arena_printf(e->scratch, "the Python function '%.*s'", STR_ARG(o->path));
     case OBJECT_DICT: return "a dict";
+    case OBJECT_CLASS: return arena_printf(e->scratch, "class '%.*s'", STR_ARG(o->path));
     case OBJECT_CONFIG: return "a configuration";
     case OBJECT_LIMITS: return "the limits of a type";
     case OBJECT_META: return "the parameters of the launch";

@@ -168,6 +168,26 @@ static Val alias_value(Elab *e, const Global *g) {
     return m ? file_value(e, m, path) : path_value(e, path);
 }
 
+// class Point(NamedTuple): x: int; y: int = 0
+static Val class_value(Elab *e, const Global *g) {
+    const Py *node = g->node, *base = node->list;
+    if (!base || base->next || !str_equal(tr_last_name(base), STR("NamedTuple")))
+        return unknown(e, str(g->name));
+    Arena *arena = triton_of(e)->file->arena;
+    VEC(Symbol) names = {0};
+    VEC(Val) defaults = {0};
+    for (const Py *s = node->b->list; s; s = s->next) {
+        if (s->kind != PY_ANNOTATED || s->a->kind != PY_NAME) continue;
+        vec_push(arena, &names, s->a->name);
+        vec_push(arena, &defaults, s->c ? tr_expr(e, s->c) : EL_NONE);
+    }
+    return tr_object(e, (Object){.kind = OBJECT_CLASS,
+                                 .path = str(g->name),
+                                 .count = (uint32_t)names.count,
+                                 .names = names.data,
+                                 .fields = defaults.data});
+}
+
 static Val global_value(Elab *e, const Global *g) {
     const Py *node = g->node;
     if (node->kind == PY_DEF) {
@@ -178,7 +198,7 @@ static Val global_value(Elab *e, const Global *g) {
     }
     if (node->kind == PY_ALIAS) return alias_value(e, g);
     if (node->kind == PY_ANNOTATED) return tr_expr(e, node->c);
-    if (node->kind == PY_CLASS) return unknown(e, str(g->name));
+    if (node->kind == PY_CLASS) return class_value(e, g);
     Val v = tr_expr(e, node->a);
     for (const Py *t = node->list; t; t = t->next) {
         Val found = unpack_global(e, t, v, g->name);
@@ -460,6 +480,8 @@ Val tr_attribute(Elab *e, Val v, const Py *node) {
     if (v.kind == VAL_IR) return tensor_attribute(e, v, node);
     if (v.kind == VAL_TYPE) return type_attribute(e, v, node);
     if (v.kind == VAL_FN) return object_attribute(e, v, node);
+    for (uint32_t i = 0; v.kind == VAL_TUPLE && v.tuple.names && i < v.tuple.count; i++)
+        if (v.tuple.names[i] == node->name) return v.tuple.items[i];
     // The value of a constexpr.
     if (str_equal(str(node->name), STR("value"))) return v;
     const TlFunction *tl = el_is_const(v) ? tl_find(str(node->name)) : NULL;

@@ -87,7 +87,9 @@ Val tr_named(Elab *e, Val v, Span span) {
     if (v.kind != VAL_TUPLE) return v;
     Val *items = arena_new(e->scratch, Val, v.tuple.count + 1);
     for (uint32_t i = 0; i < v.tuple.count; i++) items[i] = tr_named(e, v.tuple.items[i], span);
-    return el_tuple(e, v.tuple.count, items);
+    Val named = el_tuple(e, v.tuple.count, items);
+    named.tuple.names = v.tuple.names;
+    return named;
 }
 
 void tr_assign_name(Elab *e, Symbol name, Val v, Span span) {

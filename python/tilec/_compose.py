@@ -9,7 +9,7 @@ which has a parameter for each part and makes the whole of them:
 """
 
 from . import language as tl
-from ._source import HasSource, literal
+from ._source import HasSource, literal, named_tuple
 
 SUFFIX = "__parts"
 
@@ -27,6 +27,7 @@ class Parts:
 
     def __init__(self, functions):
         self.functions = functions
+        self.classes = {}  # of named tuples
         self.names = []
         self.values = []
 
@@ -41,6 +42,10 @@ class Parts:
             return self.add_descriptor(name, value)
         if isinstance(value, (tuple, list)):
             items = [self.add(f"{name}__{i}", v) for i, v in enumerate(value)]
+            kind = type(value)
+            if hasattr(kind, "_fields"):
+                self.classes[kind.__name__] = kind
+                return f"{kind.__name__}({', '.join(items)})"
             return "(" + "".join(f"{item}, " for item in items) + ")"
         if value is None or isinstance(value, (tl.constexpr, tl.dtype, str, HasSource)):
             return literal(value, self.functions)
@@ -74,6 +79,7 @@ def outer_kernel(name, params, expressions, parts):
             outer.append(f"{p.name}: tl.constexpr" if p.is_constexpr else p.name)
             passed.append(f"{p.name}={p.name}")
     outer += parts.names
+    classes = "".join(named_tuple(c) for c in parts.classes.values())
     return (
-        f"@triton.jit\ndef {name}{SUFFIX}({', '.join(outer)}):\n    {name}({', '.join(passed)})\n"
+        f"{classes}@triton.jit\ndef {name}{SUFFIX}({', '.join(outer)}):\n    {name}({', '.join(passed)})\n"
     )

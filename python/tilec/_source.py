@@ -155,6 +155,16 @@ def import_of(name, value):
     return None
 
 
+def named_tuple(cls):
+    """The text of a class of named tuples."""
+    lines = [f"class {cls.__name__}(NamedTuple):"]
+    for field in cls._fields:
+        default = cls._field_defaults.get(field, MISSING)
+        written = None if default is MISSING else literal(default)
+        lines.append(f"    {field}: object" + (f" = {written}" if written is not None else ""))
+    return "\n".join(lines) + "\n"
+
+
 class Module:
     """Collects the text of one kernel and everything that it needs."""
 
@@ -200,6 +210,11 @@ class Module:
             return
         if isinstance(value, types.FunctionType):
             self.add_plain(name, value)
+            return
+        if isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields"):
+            self.tail.append(named_tuple(value))
+            if value.__name__ != name:
+                self.tail.append(f"{name} = {value.__name__}\n")
             return
         statement = import_of(name, value)
         if statement:
