@@ -3,7 +3,6 @@
 
 // Names of Triton that kernels cannot use here.
 static const char *const unsupported[] = {
-    "inline_asm_elementwise",
     "map_elementwise",
     "reduce_and",
     "bitonic_merge",

@@ -12,8 +12,8 @@ import numpy as np
 @triton.jit
 def kernel(x_ptr, n, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
-    #! error: tl.inline_asm_elementwise is not supported [unsupported] @9
-    a = tl.inline_asm_elementwise("mov.u32 $0, $1;", "=r,r", [i], dtype=tl.int32, is_pure=True, pack=1)
+    #! error: inline assembly: 'bar.sync' is not supported [unsupported] @35
+    a = tl.inline_asm_elementwise("bar.sync 0;", "=r,r", [i], dtype=tl.int32, is_pure=True, pack=1)
     #! error: a kernel cannot use 'triton.experimental.gluon.language.load' [unsupported] @9
     b = gl.load(x_ptr)
     c = gluon.jit
