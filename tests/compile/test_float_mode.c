@@ -12,16 +12,25 @@
 // after the above, as cmocka asks
 #include <cmocka.h>
 
-enum { N = 6 };
+enum { N = 7 };
 
 static void mode_usual(void) {}
 static void mode_upward(void) { fesetround(FE_UPWARD); }
 static void mode_signals(void) { feenableexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW); }
-static void mode_flushing(void) {
+static void mode_downward(void) { fesetround(FE_DOWNWARD); }
+static void mode_cutting(void) { fesetround(FE_TOWARDZERO); }
+
+// Results (0x8000), operands (0x40), or both.
+static void flush(unsigned bits) {
 #ifdef __x86_64__
-    __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040);
+    __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | bits);
+#else
+    (void)bits;
 #endif
 }
+static void mode_flushing(void) { flush(0x8040); }
+static void mode_flushing_results(void) { flush(0x8000); }
+static void mode_flushing_operands(void) { flush(0x40); }
 
 static void compute(const char *device, void (*mode)(void), float y[N]) {
     static const char text[] =
@@ -32,8 +41,9 @@ static void compute(const char *device, void (*mode)(void), float y[N]) {
         "    y[3] = exp(x[0]) + pow(x[0], x[2]) + sin(x[1]);\n"
         "    y[4] = x[1] / x[3];\n"
         "    y[5] = 0.1;\n"
+        "    y[6] = x[4] * 1e10;\n"
         "}\n";
-    float x[4] = {0.5F, 2, 3, 0};
+    float x[5] = {0.5F, 2, 3, 0, 1e-40F};
     tilec_context *context = NULL;
     tilec_device *d = NULL;
     tilec_kernel *k = NULL;
@@ -49,7 +59,7 @@ static void compute(const char *device, void (*mode)(void), float y[N]) {
     tilec_status ran =
         made ? made
              : tilec_launch(k, NULL,
-                            TILEC_ARGS(tilec_view1(TILEC_F32, x, 4), tilec_view1(TILEC_F32, y, N)));
+                            TILEC_ARGS(tilec_view1(TILEC_F32, x, 5), tilec_view1(TILEC_F32, y, N)));
     if (!ran) ran = tilec_device_synchronize(d);
     fegetenv(&left);
     fesetenv(&usual);
@@ -63,7 +73,9 @@ static void compute(const char *device, void (*mode)(void), float y[N]) {
 }
 
 static void of_no_mode(void **state) {
-    static void (*const modes[])(void) = {mode_upward, mode_flushing, mode_signals};
+    static void (*const modes[])(void) = {
+        mode_upward,           mode_downward,          mode_cutting, mode_flushing,
+        mode_flushing_results, mode_flushing_operands, mode_signals};
     static const char *const devices[] = {"interp",
 #ifdef TEST_CODEGEN
                                           "cpu:1", "cpu:2"
