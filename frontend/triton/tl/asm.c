@@ -127,6 +127,10 @@ IrValue *asm_read(AsmState *s, const AsmOperand *o, AsmType type) {
     if (!o->count) return read_text(s, o->text, type);
     // {a, b}: the first is the lowest part.
     unsigned whole = dtype_bits(type.elem) * (type.pair ? 2 : 1), part = whole / o->count;
+    if (part < 8) {
+        asm_unsupported(s, o->text);
+        return asm_const(s, type.pair ? unsigned_of(whole) : type.elem, 0);
+    }
     Dtype holder = unsigned_of(whole);
     IrValue *sum = asm_const(s, holder, 0);
     for (uint32_t i = 0; i < o->count; i++) {
@@ -158,6 +162,10 @@ void asm_write(AsmState *s, const AsmInstruction *in, const AsmOperand *o, IrVal
         return;
     }
     unsigned whole = dtype_bits(el_elem(v)), part = whole / o->count;
+    if (part < 8) {
+        asm_unsupported(s, o->text);
+        return;
+    }
     v = asm_as(s, v, unsigned_of(whole));
     for (uint32_t i = 0; i < o->count; i++) {
         IrValue *shift = asm_const(s, el_elem(v), (uint64_t)part * i);
@@ -412,12 +420,19 @@ static uint32_t take_argument(AsmState *s, IrValue *v, uint32_t pack, const Str 
     IrValue *parts[ASM_PARTS];
     unsigned bits = dtype_bits(el_elem(v));
     if (el_elem(v) == DTYPE_BOOL) v = el_convert(e, v, DTYPE_U8), bits = 8;
-    Shape packed = s->shape;
-    packed.dims[packed.rank++] = pack;
-    take_apart(e, ir_reshape(&e->b, v, packed.rank, packed.dims), pack, parts);
+    parts[0] = v;
+    if (pack > 1) {
+        Shape packed = s->shape;
+        packed.dims[packed.rank++] = pack;
+        take_apart(e, ir_reshape(&e->b, v, packed.rank, packed.dims), pack, parts);
+    }
     uint32_t used = 0;
     for (uint32_t i = 0; i < pack && first + used < count; used++) {
         unsigned width = register_bits(s, constraints[first + used]);
+        if (width < bits) {
+            wrong(s, 1, "an argument does not fit its register:", constraints[first + used]);
+            return used;
+        }
         Dtype holder = unsigned_of(width);
         uint32_t n = per_register(bits, width, pack);
         IrValue *sum = NULL;
@@ -443,6 +458,10 @@ static IrValue *give_result(AsmState *s, Dtype type, uint32_t pack, const Shape 
             wrong(s, 1, "the outputs do not fit the types of the results:", s->call->arg[1].text);
             return NULL;
         }
+        if (r->bits < bits) {
+            wrong(s, 1, "a result does not fit its register:", s->call->arg[1].text);
+            return NULL;
+        }
         uint32_t n = per_register(bits, r->bits, pack);
         for (uint32_t k = 0; k < n; k++, i++) {
             IrValue *x = register_value(s, r);
@@ -451,7 +470,7 @@ static IrValue *give_result(AsmState *s, Dtype type, uint32_t pack, const Shape 
             parts[i] = x;
         }
     }
-    IrValue *v = put_together(e, parts, pack);
+    IrValue *v = pack > 1 ? put_together(e, parts, pack) : parts[0];
     v = ir_reshape(&e->b, v, shape->rank, shape->dims);
     if (type == DTYPE_BOOL) return el_convert(e, v, DTYPE_BOOL);
     return ir_bitcast(&e->b, v, ir_tile(e->module, type, shape->rank, shape->dims));
