@@ -73,7 +73,9 @@ done
 awk -F'\t' '$1 == "failed" { print $2 }' "$scratch/all" | LC_ALL=C sort -u >"$scratch/failed"
 awk -F'\t' '$1 == "passed" { print $2 }' "$scratch/all" | LC_ALL=C sort -u >"$scratch/passed"
 if [ -n "$keep" ]; then
+    # Without the paths of this machine.
     awk -F'\t' '$1 == "failed" && !seen[$2]++ { printf "%s\t%s\n", $2, $3 }' "$scratch/all" |
+        sed -E 's#[^ \t]*/(test_[a-z_]*\.py)#\1#g; s/[ \t]+$//' |
         LC_ALL=C sort >"$list"
     echo "triton-suite: $list: $(wc -l <"$list") tests that do not pass"
     exit 0
