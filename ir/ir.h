@@ -249,10 +249,17 @@ uint32_t ir_view_index_start(IrOpcode code);
 bool ir_selection_shape(const IrOp *op, uint32_t *rank, uint32_t *shape);
 // The effects of an op and all ops nested in it: bits 1 << IrEffect of READ, WRITE, KEEP.
 unsigned ir_effects(const IrOp *op);
+// Has the op the attribute `exact`?
+static inline bool ir_may_be_exact(IrOpcode code) {
+    return code == IR_ADD || code == IR_SUB || code == IR_MUL || code == IR_DIV || code == IR_SQRT;
+}
 // Is it a float op that math(contract, approx) do not change?
 static inline bool ir_math_exact(const IrOp *op) {
-    bool may = op->code == IR_SQRT || (op->code >= IR_ADD && op->code <= IR_DIV);
-    return may && op->code != IR_MULHI && ir_attr_int(op, IR_ATTR_EXACT) != 0;
+    return ir_may_be_exact(op->code) && ir_attr_int(op, IR_ATTR_EXACT) != 0;
+}
+// The result of an op that may be exact is so from now on; another value stays as it is.
+static inline void ir_set_math_exact(IrValue *v) {
+    if (v->def && ir_may_be_exact(v->def->code)) ir_attr_set_int(v->def, IR_ATTR_EXACT, 1);
 }
 // Does it change the memory that it accesses? An atomic load has the effect of a write, which keeps
 // it in its place, but changes nothing.

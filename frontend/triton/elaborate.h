@@ -352,6 +352,9 @@ const TlFunction *tl_find(Str name);
 uint32_t tl_functions(const TlFunction **list);
 // The next parameter of a signature: "mask=None". False at the end.
 bool tl_next_param(Str *rest, Str *name, bool *has_default, bool *takes_all);
+// scaled.c: codes of e2m1, in u8, as bf16 or f16; codes of e8m0 as bf16 or f32, where 255 is NaN.
+IrValue *tr_from_e2m1(Elab *e, IrValue *codes, Dtype to);
+IrValue *tr_from_ue8m0(Elab *e, IrValue *codes, Dtype to);
 // Accesses through a block pointer, for the calls of tl.load and tl.store.
 Val tr_block_load(Elab *e, const TlCall *c, const Object *o);
 Val tr_block_store(Elab *e, const TlCall *c, const Object *o);

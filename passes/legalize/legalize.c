@@ -325,7 +325,14 @@ static IrValue *replacement(Legal *l, const IrOp *op) {
     if (op->code == IR_FMA && !narrow) return l->machine->fma ? NULL : fma_wide(l, x);
     if (!narrow) return NULL;
     if (op->code == IR_VEC_REDUCE) return reduce(l, op);
-    return ir_op_is(op->code, IR_FAMILIES_ELEMENTWISE) ? arithmetic(l, op->code, x) : NULL;
+    if (!ir_op_is(op->code, IR_FAMILIES_ELEMENTWISE)) return NULL;
+    const IrOp *before = l->b.before ? l->b.before->prev : l->b.block->last;
+    IrValue *v = arithmetic(l, op->code, x);
+    if (!v || !ir_math_exact(op)) return v;
+    // The op on wider floats is exact, too.
+    for (IrOp *made = v->def; made && made != before; made = made->prev)
+        if (made->code == op->code) ir_set_math_exact(ir_result(made, 0));
+    return v;
 }
 
 // Reports ops that are computed in another type than they are written in. Casts do not count as

@@ -80,6 +80,4 @@ def outer_kernel(name, params, expressions, parts):
             passed.append(f"{p.name}={p.name}")
     outer += parts.names
     classes = "".join(named_tuple(c) for c in parts.classes.values())
-    return (
-        f"{classes}@triton.jit\ndef {name}{SUFFIX}({', '.join(outer)}):\n    {name}({', '.join(passed)})\n"
-    )
+    return f"{classes}@triton.jit\ndef {name}{SUFFIX}({', '.join(outer)}):\n    {name}({', '.join(passed)})\n"

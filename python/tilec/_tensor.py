@@ -533,6 +533,9 @@ class Refill:
         memories = dict(arguments.memories)
         for i, value in enumerate(values):
             kind = type(value)
+            if kind is int and value.bit_length() > 63:  # passed as u64
+                self.kinds = None
+                return
             if kind is int or kind is float or value is None:
                 self.kinds.append(kind)
                 self.kept.append(value)

@@ -104,6 +104,19 @@ class Launches(OnDevices):
 
         self.run_on_devices(scalars)
 
+    def test_integers_of_all_sizes_in_turn(self):
+        @tilec.jit
+        def kernel(out, n):
+            tl.store(out, n)
+
+        def turns():
+            out = np.zeros(1, "u8")
+            for n in ((1 << 63) + 7, (1 << 63) + 7, 8, 8, (1 << 64) - 1, -9, -9, 1 << 62, 0):
+                kernel[(1,)](out, n)
+                self.assertEqual(out[0], n % (1 << 64))
+
+        self.run_on_devices(turns)
+
     def test_strides(self):
         @tilec.jit
         def kernel(x, out, s0, s1, N: tl.constexpr):
@@ -388,6 +401,13 @@ class Tuning(unittest.TestCase):
         self.assertEqual(out[0], 1)
         kernel[(1,)](out, 65, BLOCK=32)
         self.assertEqual(out[0], 2)
+
+
+class Version(unittest.TestCase):
+    def test_is_that_of_the_library(self):
+        from tilec import _library
+
+        self.assertEqual(tilec.__version__, _library.lib.tilec_version().decode())
 
 
 class Mistakes(unittest.TestCase):

@@ -76,7 +76,7 @@ void case_asm_conversions(Rig *r) {
         same(out, N + i, byte->data[0] | byte->data[1] << 8);
         int power;
         double part = frexp(a, &power);  // |part| is from 0.5 to 1
-        same(out, 2 * N + i, a == 0 ? 0 : power + 126 + (fabs(part) > 0.5 ? 1 : 0) - 0);
+        same(out, 2 * N + i, a == 0 ? 0 : power + 126 + (fabs(part) > 0.5 ? 1 : 0));
         set(half, 0, b), set(half, 1, a);
         same(out, 3 * N + i,
              half->data[0] | half->data[1] << 8 | half->data[2] << 16 |

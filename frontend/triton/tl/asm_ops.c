@@ -64,9 +64,9 @@ static IrValue *sum_of(AsmState *s, const AsmInstruction *in, IrValue *const *x)
         if (!str_equal(in->opcode, str(known[i].name))) continue;
         IrOpcode op = known[i].op;
         Dtype t = el_elem(x[0]);
-        if (op == IR_MUL && asm_has(in, "hi")) op = IR_MULHI;
+        if (op == IR_MUL && asm_has(in, "hi") && !is_real(t)) op = IR_MULHI;
         IrValue *v = binary(s, op, x[0], x[1]);
-        if (is_real(t) && asm_has(in, "rn")) ir_attr_set_int(v->def, IR_ATTR_EXACT, 1);
+        if (is_real(t) && asm_has(in, "rn")) ir_set_math_exact(v);
         return v;
     }
     return NULL;
@@ -82,27 +82,29 @@ static IrValue *function_of(AsmState *s, const AsmInstruction *in, IrValue *x) {
                  {"brev", IR_BREV}};
     if (str_equal(in->opcode, STR("rcp"))) {
         IrValue *v = binary(s, IR_DIV, real_const(s, el_elem(x), 1), x);
-        if (asm_has(in, "rn")) ir_attr_set_int(v->def, IR_ATTR_EXACT, 1);
+        if (asm_has(in, "rn")) ir_set_math_exact(v);
         return v;
     }
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (!str_equal(in->opcode, str(known[i].name))) continue;
         IrValue *v = ir_unary(b_of(s), known[i].op, x);
-        if (known[i].op == IR_SQRT && asm_has(in, "rn")) ir_attr_set_int(v->def, IR_ATTR_EXACT, 1);
+        if (known[i].op == IR_SQRT && asm_has(in, "rn")) ir_set_math_exact(v);
         return v;
     }
     return NULL;
 }
 
-static bool needs_real(Str opcode) {
-    return is_one_of(opcode, "rcp,sqrt,rsqrt,ex2,lg2,tanh,sin,cos");
+// Does a function of one operand take elements of the type?
+static bool takes(Str opcode, Dtype t) {
+    if (is_one_of(opcode, "rcp,sqrt,rsqrt,ex2,lg2,tanh,sin,cos")) return is_real(t);
+    return !is_real(t) || is_one_of(opcode, "neg,abs");
 }
 
 // The instruction on single elements of its type; NULL: it is another one.
 static IrValue *element(AsmState *s, const AsmInstruction *in, IrValue *const *x, uint32_t count) {
     IrValue *v = NULL;
     Dtype t = el_elem(x[0]);
-    if (count == 1 && (is_real(t) || !needs_real(in->opcode))) v = function_of(s, in, x[0]);
+    if (count == 1 && takes(in->opcode, t)) v = function_of(s, in, x[0]);
     if (count == 2) v = sum_of(s, in, x);
     if (count == 2 && is_one_of(in->opcode, "min,max")) v = extreme(s, in, x[0], x[1]);
     if (count == 3 && is_real(t) && is_one_of(in->opcode, "fma,mad"))
@@ -134,6 +136,8 @@ static bool elementwise(AsmState *s, const AsmInstruction *in) {
     IrValue *x[4], *half[2][4];
     uint32_t count = in->operand_count - 1;
     if (in->operand_count < 2 || count > 3) return false;
+    bool flag = type.elem == DTYPE_BOOL && !str_equal(in->opcode, STR("not"));
+    if (flag || dtype_bits(type.elem) < 16) return false;  // pairs of narrow formats: cvt only
     for (uint32_t i = 0; i < count; i++) x[i] = asm_read(s, &in->operands[1 + i], type);
     if (!type.pair) {
         IrValue *v = element(s, in, x, count);
@@ -159,12 +163,14 @@ static bool logic(AsmState *s, const AsmInstruction *in) {
     AsmType type = type_at(in, 0);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (!str_equal(in->opcode, str(known[i].name)) || in->operand_count != 3) continue;
+        if (type.pair || is_real(type.elem)) return false;
         IrValue *x = asm_read(s, &in->operands[1], type), *y = asm_read(s, &in->operands[2], type);
         asm_write(s, in, &in->operands[0], binary(s, known[i].op, x, y));
         return true;
     }
     bool left = str_equal(in->opcode, STR("shl"));
     if ((!left && !str_equal(in->opcode, STR("shr"))) || in->operand_count != 3) return false;
+    if (type.elem == DTYPE_BOOL || type.pair || is_real(type.elem)) return false;
     IrValue *x = asm_read(s, &in->operands[1], type);
     IrValue *n = asm_read(s, &in->operands[2], (AsmType){.elem = DTYPE_U32});
     n = with(s, IR_MIN, n, dtype_bits(type.elem));  // beyond the width: zeros, or the sign
@@ -233,6 +239,10 @@ static void funnel(AsmState *s, const AsmInstruction *in) {
 // bfe: `length` bits from `at` on; of signed integers with the sign of the last of them.
 static void extract(AsmState *s, const AsmInstruction *in) {
     AsmType type = type_at(in, 0), byte = {.elem = DTYPE_U32};
+    if (type.pair || !dtype_is(type.elem, DTYPE_CLASS_INT)) {
+        asm_unsupported(s, in->text);
+        return;
+    }
     unsigned bits = dtype_bits(type.elem);
     bool sign = dtype_signed(type.elem);
     Dtype wide = sign ? DTYPE_I64 : DTYPE_U64;
@@ -256,6 +266,7 @@ static bool compare(AsmState *s, const AsmInstruction *in) {
                  {"ge", IR_GE}, {"lo", IR_LT}, {"ls", IR_LE}, {"hi", IR_GT}, {"hs", IR_GE}};
     if (in->operand_count != 3) return asm_unsupported(s, in->text);
     AsmType type = type_at(in, 0);
+    if (type.pair || type.elem == DTYPE_BOOL) return asm_unsupported(s, in->text);
     IrValue *x = asm_read(s, &in->operands[1], type), *y = asm_read(s, &in->operands[2], type);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (asm_has(in, known[i].name)) {
@@ -315,20 +326,6 @@ static IrValue *to_ue8m0(AsmState *s, const AsmInstruction *in, IrValue *v) {
     return el_convert(s->e, power, DTYPE_U8);
 }
 
-static IrValue *from_ue8m0(AsmState *s, IrValue *code) {
-    IrValue *bits = with(s, IR_SHL, el_convert(s->e, code, DTYPE_U16), 7);
-    bits = pick(s, with(s, IR_EQ, code, 0), asm_const(s, DTYPE_U16, 0x0040), bits);
-    bits = pick(s, with(s, IR_EQ, code, 255), asm_const(s, DTYPE_U16, 0x7fff), bits);
-    return asm_as(s, bits, DTYPE_BF16);
-}
-
-static IrValue *from_e2m1(AsmState *s, IrValue *code) {
-    IrValue *bits = el_convert(s->e, code, DTYPE_U16);
-    IrValue *sign = with(s, IR_SHL, with(s, IR_AND, bits, 8), 12);
-    bits = binary(s, IR_OR, sign, with(s, IR_SHL, with(s, IR_AND, bits, 7), 9));
-    return with(s, IR_MUL, asm_as(s, bits, DTYPE_F16), 0x7400);  // 2^14
-}
-
 static IrValue *narrowed(AsmState *s, const AsmInstruction *in, IrValue *v, Dtype to) {
     if (asm_has(in, "relu")) v = binary(s, IR_MAXNUM, v, real_const(s, el_elem(v), 0));
     if (dtype_is(to, DTYPE_CLASS_FP8)) return ir_cast(b_of(s), v, to, true);
@@ -361,7 +358,9 @@ static bool from_pair(AsmState *s, const AsmInstruction *in, AsmType to, AsmType
     for (unsigned k = 0; k < 2; k++) {
         IrValue *x = from.e2m1 ? with(s, IR_AND, k ? with(s, IR_SHR, v, 4) : v, 15)
                                : half_of(s, v, from.elem, k);
-        x = from.e2m1 ? from_e2m1(s, x) : from.ue8m0 ? from_ue8m0(s, x) : x;
+        x = from.e2m1    ? tr_from_e2m1(s->e, x, DTYPE_F16)
+            : from.ue8m0 ? tr_from_ue8m0(s->e, x, DTYPE_BF16)
+                         : x;
         half[k] = narrowed(s, in, x, to.elem);
     }
     asm_write(s, in, &in->operands[0], pair_of(s, half[0], half[1]));

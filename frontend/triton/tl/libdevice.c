@@ -109,6 +109,6 @@ Val tl_reciprocal(Elab *e, const TlCall *c) {
     IrValue *v = real_argument(e, c);
     if (!v) return EL_POISON;
     IrValue *r = ir_binary(&e->b, IR_DIV, real_like(e, v, 1), v);
-    if (c->tl->which) ir_attr_set_int(r->def, IR_ATTR_EXACT, 1);
+    if (c->tl->which) ir_set_math_exact(r);
     return el_ir(r);
 }

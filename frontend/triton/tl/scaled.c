@@ -48,7 +48,7 @@ static IrValue *unpacked(Elab *e, IrValue *v, uint32_t dim) {
 
 // Exponent and mantissa are moved to their places. The product with a power of two corrects the
 // bias, and makes numbers of subnormal ones.
-static IrValue *from_e2m1(Elab *e, IrValue *v, Dtype to) {
+IrValue *tr_from_e2m1(Elab *e, IrValue *v, Dtype to) {
     bool wide = to == DTYPE_BF16;
     IrValue *bits = el_convert(e, v, DTYPE_U16);
     IrValue *sign = with(e, IR_SHL, with(e, IR_AND, bits, 8), 12);
@@ -71,7 +71,7 @@ static IrValue *decoded(Elab *e, const Factor *f, Dtype to) {
     if (f->format == E2M1) {
         if (!bytes) return wrong_type(e, f);
         IrValue *v = el_convert(e, f->tile, DTYPE_U8);
-        return from_e2m1(e, unpacked(e, v, f->k_pack ? f->k : f->rows), to);
+        return tr_from_e2m1(e, unpacked(e, v, f->k_pack ? f->k : f->rows), to);
     }
     Dtype type = types[f->format];
     bool same_size = dtype_is(elem, DTYPE_CLASS_INT) && dtype_bits(elem) == dtype_bits(type);
@@ -80,7 +80,7 @@ static IrValue *decoded(Elab *e, const Factor *f, Dtype to) {
 }
 
 // 2^(s - 127), where 255 is NaN, as bf16 or f32.
-static IrValue *power(Elab *e, IrValue *s, Dtype to) {
+IrValue *tr_from_ue8m0(Elab *e, IrValue *s, Dtype to) {
     bool wide = to == DTYPE_F32;
     IrValue *bits = el_convert(e, s, wide ? DTYPE_U32 : DTYPE_U16);
     IrValue *least = with(e, IR_EQ, bits, 0), *nan = with(e, IR_EQ, bits, 255);
@@ -136,7 +136,7 @@ static IrValue *scaled(Elab *e, const Factor *f, Dtype to) {
     // fp16 does not have all powers.
     Dtype middle = to == DTYPE_F16 ? DTYPE_F32 : to;
     IrValue *s = el_convert(e, f->scale, DTYPE_U8);
-    s = spread(e, power(e, s, middle), f, &shape);
+    s = spread(e, tr_from_ue8m0(e, s, middle), f, &shape);
     return el_convert(e, ir_binary(&e->b, IR_MUL, el_convert(e, v, middle), s), to);
 }
 

@@ -156,8 +156,8 @@ Val tl_operator(Elab *e, const TlCall *c) {
 
 // The op rounds once, whatever freedom the other ops of the kernel have.
 static Val exact(Val v) {
-    if (v.kind == VAL_IR && v.ir->def && dtype_is(el_elem(v.ir), DTYPE_CLASS_FLOAT))
-        ir_attr_set_int(v.ir->def, IR_ATTR_EXACT, 1);
+    if (v.kind == VAL_IR && !el_is_ptr(v.ir) && dtype_is(el_elem(v.ir), DTYPE_CLASS_FLOAT))
+        ir_set_math_exact(v.ir);
     return v;
 }
 

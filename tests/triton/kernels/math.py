@@ -80,7 +80,7 @@ def rounded_once(x_ptr, d_ptr, out_ptr, N: tl.constexpr):
     x = tl.load(x_ptr + i)
     d = tl.load(d_ptr)
     all_d = tl.load(d_ptr + i * 0)
-    out = out_ptr + i
+    out = libdevice.add_rn(out_ptr, i)  # of a pointer: the same sum
     tl.store(out, tl.div_rn(x, d))
     tl.store(out + N, tl.math.div_rn(x, all_d))
     tl.store(out + 2 * N, tl.fdiv(x, d, ieee_rounding=True))
