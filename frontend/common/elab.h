@@ -178,6 +178,9 @@ typedef struct Shape {
 Shape el_shape_of(const IrType *t);
 // Broadcasts v to `shape`; the caller knows that it stretches to it.
 IrValue *el_broadcast(Elab *e, IrValue *v, uint32_t rank, const uint32_t *shape);
+// Reported under sanitize only: an index, or a tile of them, is from 0 to extent - 1. It has at
+// least 32 bits.
+void el_check_index(Elab *e, IrValue *i, uint32_t extent);
 // The common shape of all values, or false after an error at `span`. NULLs are skipped.
 bool el_common_shape(Elab *e, Span span, uint32_t count, IrValue *const *values, Shape *shape);
 bool el_stretches(const IrType *from, uint32_t rank, const uint32_t *shape);

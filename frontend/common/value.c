@@ -234,6 +234,13 @@ IrValue *el_broadcast(Elab *e, IrValue *v, uint32_t rank, const uint32_t *shape)
     return same ? v : ir_broadcast(&e->b, v, rank, shape);
 }
 
+void el_check_index(Elab *e, IrValue *i, uint32_t extent) {
+    IrValue *low = ir_binary(&e->b, IR_GE, i, ir_const_bits(&e->b, i->type, 0));
+    IrValue *high = ir_binary(&e->b, IR_LT, i, ir_const_bits(&e->b, i->type, extent));
+    IrValue *inside = ir_binary(&e->b, IR_AND, low, high);
+    ir_attr_set_int(ir_op(&e->b, IR_ASSUME, 1, &inside, 0, NULL, 0, NULL), IR_ATTR_BOUNDS, true);
+}
+
 bool el_stretches(const IrType *from, uint32_t rank, const uint32_t *shape) {
     if (!from->rank) return true;
     if (from->rank != rank) return false;

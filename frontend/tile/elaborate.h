@@ -173,8 +173,6 @@ bool el_no_packed_store(Elab *e, const Access *access, const Ast *mask);
 Val el_index(Elab *e, const Ast *index);  // any read by indices, of views too
 Val el_array(Elab *e, const AstDecl *decl, Val v, Span span);
 bool el_is_element(Elab *e, const Ast *target, Slot **slot);
-// Reported under sanitize only: an index, or a tile of them, is from 0 to extent - 1.
-void el_check_index(Elab *e, IrValue *i, uint32_t extent);
 void el_element_assign(Elab *e, const Ast *ast, Slot *slot);
 
 // ---- elaborate_table.c

@@ -75,13 +75,6 @@ typedef struct Element {
     Shape shape;                  // of the selection
 } Element;
 
-void el_check_index(Elab *e, IrValue *i, uint32_t extent) {
-    IrValue *low = ir_binary(&e->b, IR_GE, i, ir_const_bits(&e->b, i->type, 0));
-    IrValue *high = ir_binary(&e->b, IR_LT, i, ir_const_bits(&e->b, i->type, extent));
-    IrValue *inside = ir_binary(&e->b, IR_AND, low, high);
-    ir_attr_set_int(ir_op(&e->b, IR_ASSUME, 1, &inside, 0, NULL, 0, NULL), IR_ATTR_BOUNDS, true);
-}
-
 static IrValue *element_index(Elab *e, const Ast *ast, uint32_t dim, uint32_t extent) {
     Val v = el_operand(e, ast);
     if (v.kind == VAL_POISON) return NULL;

@@ -207,12 +207,27 @@ static const char *what_it_does(const IrOp *op) {
     return "touches";
 }
 
+int64_t accessed_element(const InterpAccess *a, uint32_t i, const InterpBuffer *b) {
+    return (int64_t)(byte_address(a, i) - b->data) / (int64_t)a->bytes;
+}
+
+static bool made_by_wrapping(const InterpAccess *a, uint32_t i) { return a->wrap && a->wrapped[i]; }
+
+static void report_wrapping(InterpRun *run, const InterpAccess *a, uint32_t i,
+                            const InterpBuffer *b) {
+    if (finding_add(
+            run, a->op, FINDING_WRAPPED, i,
+            "%s element %lld of '%s', an index that was computed with a number that wrapped",
+            what_it_does(a->op), (long long)accessed_element(a, i, b), b->name ? b->name : "?"))
+        finding_cause(run, a->wrap);
+}
+
 static bool in_bounds(InterpRun *run, const InterpAccess *a, uint32_t i, const InterpBuffer *b) {
     if (b->high == 0) return true;
     uint64_t address = byte_address(a, i);
     if (address >= b->low && address <= b->high && b->high - address >= a->bytes) return true;
-    if (run->sanitize) {
-        int64_t place = (int64_t)(address - b->data) / (int64_t)a->bytes;
+    if (run->sanitize && !made_by_wrapping(a, i)) {
+        int64_t place = accessed_element(a, i, b);
         uint64_t room = b->high > b->data ? (b->high - b->data) / a->bytes : 0;
         finding_add(run, a->op, FINDING_BOUNDS, i,
                     "%s element %lld of '%s', a buffer of %llu elements", what_it_does(a->op),
@@ -230,8 +245,9 @@ static void check_alignment(InterpRun *run, const InterpAccess *a, uint32_t i) {
                     what_it_does(a->op), (unsigned long long)(address % a->bytes), a->bytes);
 }
 
+// `lacking`: what the atomics lack, if the access is one.
 static void check_race(InterpRun *run, const InterpAccess *a, uint32_t i, Touch touch,
-                       const InterpBuffer *b) {
+                       const InterpBuffer *b, const char *lacking) {
     uint64_t address = byte_address(a, i);
     if (b->op) {  // scratch is private to the program
         bool written = pages_written(run->interp->pages, address, a->bytes);
@@ -247,20 +263,26 @@ static void check_race(InterpRun *run, const InterpAccess *a, uint32_t i, Touch 
     uint32_t other =
         pages_touch(run->interp->pages, address, a->bytes, touch, run->program_number + 1);
     if (!other) return;
-    int64_t place = (int64_t)(address - b->data) / (int64_t)a->bytes;
+    int64_t place = accessed_element(a, i, b);
     finding_add(run, a->op, FINDING_RACE, i,
-                "%s element %lld of '%s', which program %u touches too, without atomics",
-                what_it_does(a->op), (long long)place, b->name ? b->name : "?", other - 1);
+                "%s element %lld of '%s', which program %u touches too, without atomics%s",
+                what_it_does(a->op), (long long)place, b->name ? b->name : "?", other - 1, lacking);
 }
 
-// An atomic's release is noted after the access itself, because it covers that access.
+// An atomic's release is noted after the access itself, because it covers that access. To other
+// programs an atomic of the program's scope is a plain access.
 static void check_atomic(InterpRun *run, const InterpAccess *a, uint32_t i, Touch touch,
                          const InterpBuffer *b) {
     int64_t order = ir_attr_int(a->op, IR_ATTR_ORDER);
     uint32_t program = run->program_number + 1;
+    if (ir_attr_int(a->op, IR_ATTR_SCOPE) == IR_SCOPE_PROGRAM) {
+        check_race(run, a, i, touch == TOUCH_ATOMIC_READ ? TOUCH_READ : TOUCH_WRITE, b,
+                   " whose scope has both");
+        return;
+    }
     if (order == IR_ORDER_ACQUIRE || order == IR_ORDER_ACQ_REL)
         pages_acquire(run->interp->pages, byte_address(a, i), program);
-    check_race(run, a, i, touch, b);
+    check_race(run, a, i, touch, b, "");
     if (order == IR_ORDER_RELEASE || order == IR_ORDER_ACQ_REL)
         pages_release(run->interp->pages, byte_address(a, i), program);
 }
@@ -278,8 +300,7 @@ static void check_noalias(InterpRun *run, const InterpAccess *a, uint32_t i, Tou
         finding_add(
             run, a->op, FINDING_NOALIAS, i,
             "%s element %lld of '%s', which is also accessed through '%s', in spite of noalias",
-            what_it_does(a->op), (long long)(address - b->data) / (long long)a->bytes, b->name,
-            other->name);
+            what_it_does(a->op), (long long)accessed_element(a, i, b), b->name, other->name);
     }
     pages_touch(b->touched, address, a->bytes, touch, 1);
 }
@@ -289,12 +310,13 @@ static void access_check(InterpRun *run, InterpAccess *a, Touch touch, bool poin
     for (uint32_t i = 0; i < a->count; i++) {
         if (!a->on[i]) continue;
         const InterpBuffer *b = &buffers[a->place[i].origin];
+        if (made_by_wrapping(a, i)) report_wrapping(run, a, i, b);
         if (pointers && !in_bounds(run, a, i, b)) a->on[i] = 0;
         if (!run->sanitize || !a->on[i]) continue;
         if (pointers) check_alignment(run, a, i);
         if (b->touched) check_noalias(run, a, i, touch, b);
         if (touch == TOUCH_READ || touch == TOUCH_WRITE)
-            check_race(run, a, i, touch, b);
+            check_race(run, a, i, touch, b, "");
         else
             check_atomic(run, a, i, touch, b);
     }
@@ -366,6 +388,8 @@ static InterpAccess access_pointer(InterpRun *run, InterpFrame *frame, const IrO
         a.inside[i] = 1;
     }
     a.astray = run->shadow && is_undecided(p);
+    a.wrap = p->wrap;
+    a.wrapped = p->wrapped;
     return a;
 }
 

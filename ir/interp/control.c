@@ -33,22 +33,37 @@ static void carry_one(InterpRun *run, InterpFrame *frame, const IrBlock *to, uin
         size_t size = (size_t)arg->count * arg->size;
         if (!arg->spare) arg->spare = arena_alloc(run->interp->arena, size + 1);
         if (arg->type->kind != IR_VIEW) memcpy(arg->spare, next->data, size);
+        if (next->wrap) {
+            if (!arg->spare_wrapped)
+                arg->spare_wrapped = arena_alloc(run->interp->arena, arg->count);
+            memcpy(arg->spare_wrapped, next->wrapped, arg->count);
+        }
         if (!next->shaded) continue;
         size_t shade_size = arg->count * sizeof(Shade);
         if (!arg->spare_shade) arg->spare_shade = arena_alloc(run->interp->arena, shade_size);
         memcpy(arg->spare_shade, next->shade, shade_size);
     }
-    // Whether each next value is shaded is read for all of them before it is set for any.
+    // Whether each next value is shaded or wrapped is read for all of them before it is set for
+    // any.
     ArenaMark mark = arena_mark(run->scratch);
     bool *shaded = arena_new(run->scratch, bool, count + 1);
-    for (uint32_t i = 0; i < count; i++)
+    const IrOp **wrap = arena_new(run->scratch, const IrOp *, count + 1);
+    for (uint32_t i = 0; i < count; i++) {
         shaded[i] = operand_slot(run, frame, from, from_first + i)->shaded;
+        wrap[i] = operand_slot(run, frame, from, from_first + i)->wrap;
+    }
     for (uint32_t i = 0; i < count; i++) {
         InterpSlot *arg = slot_of(run, frame, to->args[first + i]);
         unsigned char *data = arg->data;
         arg->data = arg->spare;
         arg->spare = data;
         arg->shaded = shaded[i];
+        arg->wrap = wrap[i];
+        if (wrap[i]) {
+            uint8_t *flags = arg->wrapped;
+            arg->wrapped = arg->spare_wrapped;
+            arg->spare_wrapped = flags;
+        }
         if (!shaded[i]) continue;
         Shade *shade = arg->shade;
         arg->shade = arg->spare_shade;
@@ -138,14 +153,38 @@ static bool execute_for(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     return true;
 }
 
+// ---- endless loops ------------------------------------------------------------------------------
+
+// After a carry `spare` has the values of the iteration before.
+static bool carried_the_same(InterpRun *run, InterpFrame *frame, const IrBlock *to) {
+    for (uint32_t t = 0; t < frame_threads(frame); t++)
+        for (uint32_t i = 0; i < to->arg_count; i++) {
+            const InterpSlot *s = slot_of(run, frame_thread(frame, t), to->args[i]);
+            if (s->type->kind != IR_VIEW && memcmp(s->data, s->spare, (size_t)s->count * s->size))
+                return false;
+        }
+    return true;
+}
+
+// Programs run one after another, so nothing else changes what the next iteration reads.
+static bool can_end(InterpRun *run, InterpFrame *frame, const IrOp *loop) {
+    if (!run->sanitize || run->changed || !carried_the_same(run, frame, loop->regions[0]))
+        return true;
+    finding_add(run, loop->regions[0]->last, FINDING_ENDLESS, 0,  // its condition's place
+                "this loop never ends: no iteration changes what the next one reads");
+    run->stuck = true;
+    return false;
+}
+
 // ---- while, if ----------------------------------------------------------------------------------
 
 static bool execute_while(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     const IrBlock *test = op->regions[0];
     const IrBlock *body = op->regions[1];
-    bool doubt = false;
+    bool doubt = false, changed = run->changed;
     carry(run, frame, test, 0, op, 0, op->operand_count);
     for (;;) {
+        run->changed = false;
         TRY(execute_block(run, frame, test));
         const InterpSlot *go = operand_slot(run, frame, test->last, 0);
         TRY(threads_agree(run, frame, test->last, 0));
@@ -162,7 +201,10 @@ static bool execute_while(InterpRun *run, InterpFrame *frame, const IrOp *op) {
         }
         TRY(execute_block(run, frame, body));
         carry(run, frame, test, 0, body->last, 0, body->last->operand_count);
+        TRY(can_end(run, frame, op));
+        changed |= run->changed;
     }
+    run->changed |= changed;
     run->doubt -= doubt;
     if (doubt) poison_written(run, frame, body);
     take_results(run, frame, op, test, 0, doubt);

@@ -124,4 +124,5 @@ void execute_elementwise(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     else
         arithmetic(op, r, in);
     if (run->shadow) shade_elementwise(run, frame, op);
+    if (wrap_watched(run, frame)) wrap_elementwise(run, op, r, in);
 }

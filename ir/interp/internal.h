@@ -45,6 +45,9 @@ typedef struct InterpSlot {
     unsigned char *spare;  // loop arguments: the next iteration's
     Shade *shade;          // allocated when first shaded
     Shade *spare_shade;
+    uint8_t *wrapped;  // sanitize, lane by lane: made from a number that wrapped; wrap.c
+    uint8_t *spare_wrapped;
+    const IrOp *wrap;  // the op that wrapped; NULL: no lane is made from such a number
     bool shaded;
     bool filled;        // constants: the buffer holds them already
     uint32_t argument;  // views: index of the launch argument
@@ -87,6 +90,8 @@ typedef enum FindingKind {
     FINDING_RACE,
     FINDING_NOALIAS,
     FINDING_UNWRITTEN,
+    FINDING_WRAPPED,  // an address was made from a number that wrapped
+    FINDING_ENDLESS,  // an iteration changes nothing that the next one reads
     FINDING_RECURSION,
     FINDING_DIVERGED,  // threads of a program have different conditions
 } FindingKind;
@@ -97,6 +102,7 @@ typedef struct Finding {
     int64_t program[3];
     uint32_t lane;
     Str detail;
+    const IrOp *cause;  // of FINDING_WRAPPED
     uint64_t count;
 } Finding;
 
@@ -126,7 +132,9 @@ typedef struct InterpRun {
     bool section;     // evaluating a grid or requires: no memory, no program
     bool missing;     // it needed memory or a program
     bool over_limit;
-    bool failed;  // an assert was false
+    bool failed;   // an assert was false
+    bool changed;  // memory, since control.c last cleared this
+    bool stuck;    // a loop can never end
     bool shadow, sanitize;
     bool loose;          // the kernel has math(contract) or math(approx)
     bool approximate;    // math(approx)
@@ -145,6 +153,7 @@ static inline InterpSlot *result_slot(InterpRun *run, InterpFrame *frame, const 
                                       uint32_t i) {
     InterpSlot *s = slot_of(run, frame, ir_result(op, i));
     s->shaded = false;
+    s->wrap = NULL;
     return s;
 }
 // Raw bits of elements of up to 8 bytes.
@@ -260,6 +269,17 @@ Shade shade_join(Shade chosen, Shade other);
 Shade shade_settle(Dtype t, bool saturates, double v, double e, bool certain);
 double half_ulp(Dtype t, double w);
 int last_bit(double x);  // the exponent of the last one bit of a finite x that is not 0
+
+// ---- wrap.c -------------------------------------------------------------------------------------
+// Are numbers that wrap watched here?
+bool wrap_watched(const InterpRun *run, const InterpFrame *frame);
+// The flags of the result of an elementwise op, after it has computed the result.
+void wrap_elementwise(InterpRun *run, const IrOp *op, InterpSlot *r, InterpSlot *const *in);
+void wrap_copy(InterpRun *run, InterpSlot *to, const InterpSlot *from);
+// The flags of a slot, one byte for each element: as they are, and none set, for an op that
+// wrapped.
+const uint8_t *wrap_flags(InterpRun *run, InterpSlot *s);
+uint8_t *wrap_blank(InterpRun *run, InterpSlot *s, const IrOp *op);
 
 // ---- ops; false: this program (or section, or run) ends -----------------------------------------
 bool execute_op(InterpRun *run, InterpFrame *frame, const IrOp *op);
@@ -387,10 +407,12 @@ typedef struct InterpAccess {
     uint32_t bytes;  // of an element in memory
     uint32_t count;
     InterpPlace *place;
-    uint8_t *on;      // lane by lane: takes part (inside, and the mask holds)
-    uint8_t *maybe;   // shadow: the mask of the lane is undecided; NULL: no lane's is
-    uint8_t *inside;  // lane by lane, for any mask
-    bool astray;      // shadow: some address is undecided
+    uint8_t *on;             // lane by lane: takes part (inside, and the mask holds)
+    uint8_t *maybe;          // shadow: the mask of the lane is undecided; NULL: no lane's is
+    uint8_t *inside;         // lane by lane, for any mask
+    bool astray;             // shadow: some address is undecided
+    const uint8_t *wrapped;  // sanitize: as the pointers' slot has them
+    const IrOp *wrap;
 } InterpAccess;
 // One dimension of a selection, or all dimensions that tile indices select together.
 typedef struct Axis {
@@ -412,6 +434,9 @@ InterpSelection selection_of(InterpRun *run, InterpFrame *frame, const IrOp *op)
 // The memory of a load, store or atomic through pointers or a view; checks bounds and races as
 // `touch` says.
 InterpAccess access_of(InterpRun *run, InterpFrame *frame, const IrOp *op, Touch touch);
+// The number of the element that a lane accesses, counted from the argument's element 0.
+int64_t accessed_element(const InterpAccess *a, uint32_t i, const InterpBuffer *b);
+void store_check_duplicates(InterpRun *run, const InterpAccess *a, const InterpSlot *x);
 // Runs of neighbours, `step` elements from one to the next.
 typedef struct InterpRuns {
     int64_t first;  // element, from the pointer on
@@ -427,6 +452,8 @@ void memory_write(Dtype elem, uint64_t address, uint64_t bits);
 // Counts a finding of this op and kind; only the first one's text is kept. True if it is the first.
 bool finding_add(InterpRun *run, const IrOp *op, FindingKind kind, uint32_t lane,
                  const char *format, ...) __attribute__((format(printf, 5, 6)));
+// The op to which a note of the last finding leads.
+void finding_cause(InterpRun *run, const IrOp *cause);
 void findings_report(const InterpRun *run, Diags *diags);
 
 #endif

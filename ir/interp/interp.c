@@ -69,6 +69,7 @@ void slot_copy(InterpRun *run, InterpSlot *to, const InterpSlot *from) {
     memcpy(to->data, from->data, (size_t)from->count * from->size);
     to->shaded = false;
     if (from->shaded) memcpy(slot_shade_blank(run, to), from->shade, from->count * sizeof(Shade));
+    wrap_copy(run, to, from);
 }
 
 // ---- arguments ----------------------------------------------------------------------------------
@@ -103,6 +104,7 @@ static void arguments_bind(InterpRun *run, InterpFrame *frame) {
         InterpSlot *s = slot_of(run, frame, value);
         const IrArg *arg = &run->launch->args[i];
         s->shaded = false;
+        s->wrap = NULL;
         if (value->type->kind == IR_VIEW) {
             s->argument = i;
         } else if (value->type->kind == IR_PTR) {
@@ -151,7 +153,7 @@ static void run_grid(InterpRun *run, InterpFrame *frame, const IrBlock *body) {
                 run->program[1] = y;
                 run->program[2] = z;
                 run_program(run, frame, body);
-                if (run->over_limit) return;
+                if (run->over_limit || run->stuck) return;
             }
 }
 

@@ -180,6 +180,7 @@ static void execute_load(InterpRun *run, InterpFrame *frame, const IrOp *op) {
 
 static void execute_store(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     const InterpSlot *x = operand_slot(run, frame, op, 1);
+    run->changed = true;
     if (op->code == IR_VIEW_STORE && !ir_operand(op, 2) && !run->sanitize && !run->shadow) {
         InterpSelection s = selection_of(run, frame, op);
         MemoryRows rows;
@@ -189,6 +190,7 @@ static void execute_store(InterpRun *run, InterpFrame *frame, const IrOp *op) {
         }
     }
     InterpAccess a = access_of(run, frame, op, TOUCH_WRITE);
+    if (run->sanitize && frame->func->level == IR_LEVEL_TILE) store_check_duplicates(run, &a, x);
     for (uint32_t i = 0; i < a.count; i++) {
         if (run->shadow) store_shade(run, &a, i, x);
         if (a.on[i]) memory_write(a.elem, a.place[i].address, slot_get(x, slot_lane(x, i)));
@@ -324,6 +326,7 @@ static void atomic_lane(InterpRun *run, const InterpAccess *a, uint32_t i,
         put_shade(run, a, i, after);
         r->shade[i] = lonely && !doubt ? before : (Shade){before.v, HUGE_VAL};
     }
+    run->changed |= next != old;
     memory_write(a->elem, address, next);
     slot_put(r, i, old);
 }
@@ -336,6 +339,8 @@ static void execute_atomic(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     bool loads = !cas && ir_attr_int(op, IR_ATTR_RMW) == IR_RMW_LOAD;
     InterpAccess a = access_of(run, frame, op, loads ? TOUCH_ATOMIC_READ : TOUCH_ATOMIC);
     bool lonely = run->shadow && alone(run, &a);
+    // The host may be what such an atomic waits for.
+    run->changed |= ir_attr_int(op, IR_ATTR_SCOPE) == IR_SCOPE_SYSTEM;
     if (run->shadow) slot_shade_blank(run, r);
     for (uint32_t i = 0; i < a.count; i++) {
         bool maybe = a.maybe && a.maybe[i];
@@ -426,6 +431,7 @@ static bool execute_update(InterpRun *run, InterpFrame *frame, const IrOp *op) {
             old = memory_read(a.elem, address);
             Scalar inputs[2] = {{.bits = old}, {.bits = slot_get(x, slot_lane(x, i))}}, next;
             TRY(combine(run, frame, op, inputs, &next));
+            run->changed = true;
             memory_write(a.elem, address, next.bits);
             if (run->shadow) put_shade(run, &a, i, (Shade){0, HUGE_VAL});
         }

@@ -11,6 +11,8 @@ static DiagCode code_of(FindingKind kind) {
     case FINDING_ASSERT: return DIAG_ASSERT;
     case FINDING_RACE: return DIAG_RACE;
     case FINDING_NOALIAS: return DIAG_NOALIAS;
+    case FINDING_WRAPPED: return DIAG_WRAPPED;
+    case FINDING_ENDLESS: return DIAG_ENDLESS;
     case FINDING_RECURSION: return DIAG_RECURSION;
     case FINDING_DIVERGED: return DIAG_DIVERGED;
     }
@@ -35,6 +37,10 @@ bool finding_add(InterpRun *run, const IrOp *op, FindingKind kind, uint32_t lane
     memcpy(f.program, run->program, sizeof f.program);
     vec_push(run->report, &run->findings, f);
     return true;
+}
+
+void finding_cause(InterpRun *run, const IrOp *cause) {
+    run->findings.data[run->findings.count - 1].cause = cause;
 }
 
 // Reports the lowest program and lane of all failed asserts; the rest is only counted.
@@ -63,6 +69,13 @@ void findings_report(const InterpRun *run, Diags *diags) {
         diag_error(diags, f->op->span, code_of(f->kind),
                    "program (%lld, %lld, %lld), lane %u: %.*s", (long long)f->program[0],
                    (long long)f->program[1], (long long)f->program[2], f->lane, STR_ARG(f->detail));
+        if (f->kind == FINDING_ENDLESS)
+            diag_help(diags,
+                      "a program can wait for what it wrote itself, or a program with a lower "
+                      "number: the interpreter runs them one after another");
+        if (f->cause)
+            diag_note(diags, f->cause->span, "this is more than %s can hold; compute it in i64",
+                      dtype_name(f->cause->results[0].type->elem));
         if (f->count > 1)
             diag_note(diags, (Span){0, 0}, "and %llu more like this here",
                       (unsigned long long)(f->count - 1));

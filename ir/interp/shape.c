@@ -97,6 +97,17 @@ static void move_two(const Move *m, unsigned char *to, const unsigned char *a,
         move_cat(m, to, a, b, size);
 }
 
+// Numbers that wrapped: the flags move as the elements do.
+static void move_flags(InterpRun *run, const Move *m, InterpSlot *r, InterpSlot *a, InterpSlot *b) {
+    if (!a->wrap && !(b && b->wrap)) return;
+    const unsigned char *from = wrap_flags(run, a), *other = b ? wrap_flags(run, b) : NULL;
+    unsigned char *to = wrap_blank(run, r, a->wrap ? a->wrap : b->wrap);
+    if (b)
+        move_two(m, to, from, other, 1);
+    else
+        move_one(m, to, from, 1);
+}
+
 void execute_shape(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     InterpSlot *a = operand_slot(run, frame, op, 0);
     InterpSlot *b = operand_slot(run, frame, op, 1);
@@ -108,6 +119,7 @@ void execute_shape(InterpRun *run, InterpFrame *frame, const IrOp *op) {
             move_two(&m, r->data, a->data, b->data, r->size);
         else
             move_one(&m, r->data, a->data, r->size);
+        if (wrap_watched(run, frame)) move_flags(run, &m, r, a, b);
         if (!run->shadow || !shade_any(run, frame, op)) continue;
         const Shade *from = slot_shade(run, a);
         unsigned char *to = (unsigned char *)slot_shade_blank(run, r);

@@ -76,6 +76,7 @@ static void add_step(InterpRun *run, const InterpTiles *t, int64_t k) {
 static void put_sums(InterpRun *run, const InterpTiles *t) {
     InterpRuns runs = {0, t->rows, t->columns, t->to_step};
     InterpAccess to = access_rows(run, t->op, t->to, &runs, TOUCH_WRITE);
+    run->changed = true;
     for (uint32_t i = 0; i < to.count; i++) {
         if (!to.on[i]) continue;
         memory_write(to.elem, to.place[i].address, t->sums[i] & UINT32_MAX);

@@ -239,5 +239,7 @@ Val tl_gather(Elab *e, const TlCall *c) {
         el_help(e, "the index has integers, and the tensor's extents except along the axis");
         return EL_POISON;
     }
+    if (dtype_bits(el_elem(index)) < 32) index = el_convert(e, index, DTYPE_I32);
+    el_check_index(e, index, v->type->shape[axis]);
     return el_ir(gathered(e, v, index, axis));
 }
