@@ -31,6 +31,21 @@ static bool shaped(Elab *e, Span span, IrValue **p, IrValue **mask, IrValue **x)
 static const char modifiers[] = ".ca .cg .cs .cv .wb .wt",
                   policies[] = "evict_first evict_last evict_normal";
 
+// Other programs may change the memory at any time. An atomic load is not moved, merged or hoisted.
+static bool is_volatile(Elab *e, const TlCall *c) {
+    bool truth = false;
+    return (tr_given(c, 7) && tr_const_truth(e, c->arg[7], &truth) && truth) ||
+           str_equal(tr_call_text(c, 5), STR(".cv"));
+}
+
+static Val volatile_load(Elab *e, IrValue *p, IrValue *mask, IrValue *other) {
+    AtomicOp a = {.rmw = IR_RMW_LOAD, .scope = IR_SCOPE_DEVICE, .pointer = p};
+    const IrType *type = ir_tile(e->module, el_elem(p), p->type->rank, p->type->shape);
+    IrValue *unused = ir_const_bits(&e->b, type, 0);
+    IrValue *v = el_atomic(e, &a, 1, &unused, mask);
+    return el_ir(other ? ir_ternary(&e->b, IR_SELECT, mask, v, other) : v);
+}
+
 Val tl_load(Elab *e, const TlCall *c) {
     if (!tr_call_word(e, c, 4, "padding_option", "zero nan") ||
         !tr_call_word(e, c, 5, "cache_modifier", modifiers) ||
@@ -44,6 +59,7 @@ Val tl_load(Elab *e, const TlCall *c) {
         return EL_POISON;
     if (!mask) other = NULL;
     if (!shaped(e, c->span, &p, &mask, &other)) return EL_POISON;
+    if (is_volatile(e, c)) return volatile_load(e, p, mask, other);
     const IrType *type = ir_tile(e->module, el_elem(p), p->type->rank, p->type->shape);
     IrOp *op = ir_op(&e->b, IR_LOAD, 3, (IrValue *[]){p, mask, other}, 1, &type, 0, NULL);
     ir_attr_set_int(op, IR_ATTR_CACHE, cache_of(c, 5, 6));
