@@ -220,8 +220,9 @@ tilec_status rt_kernel_call(tilec_kernel *kernel, tilec_stream *stream, const vo
                              {.count = meta->arg_count, .values = values, .meta = meta}});
 }
 
-tilec_status tilec_launch_grid(tilec_kernel *kernel, tilec_stream *stream, int variant,
-                               const int64_t grid[3], const tilec_arg *args, size_t count) {
+static tilec_status call_with_grid(What what, tilec_kernel *kernel, tilec_stream *stream,
+                                   int variant, const int64_t grid[3], const tilec_arg *args,
+                                   size_t count) {
     if (!kernel) return TILEC_INVALID_ARGUMENT;
     tilec_status s = check_call(kernel, args, count);
     if (s) return s;
@@ -229,7 +230,17 @@ tilec_status tilec_launch_grid(tilec_kernel *kernel, tilec_stream *stream, int v
     LaunchOverride override = {.variant = variant, .grid = {grid[0], grid[1], grid[2]}};
     LaunchGiven given = {.count = count, .args = args};
     if (variant == LAUNCH_ANY_VARIANT) given.grid = override.grid;
-    return make_call(&(Call){CALL_LAUNCH, kernel, stream, &override, given});
+    return make_call(&(Call){what, kernel, stream, &override, given});
+}
+
+tilec_status tilec_launch_grid(tilec_kernel *kernel, tilec_stream *stream, int variant,
+                               const int64_t grid[3], const tilec_arg *args, size_t count) {
+    return call_with_grid(CALL_LAUNCH, kernel, stream, variant, grid, args, count);
+}
+
+tilec_status tilec_kernel_prepare_grid(tilec_kernel *kernel, tilec_stream *stream, int variant,
+                                       const int64_t grid[3], const tilec_arg *args, size_t count) {
+    return call_with_grid(CALL_PREPARE, kernel, stream, variant, grid, args, count);
 }
 
 tilec_status tilec_kernel_prepare(tilec_kernel *kernel, tilec_stream *stream, const tilec_arg *args,

@@ -424,6 +424,10 @@ TILEC_API tilec_status tilec_launch_grid(tilec_kernel *kernel, tilec_stream *str
 // sim, which are reference devices and not for production, allocate memory in each launch.
 TILEC_API tilec_status tilec_kernel_prepare(tilec_kernel *kernel, tilec_stream *stream,
                                             const tilec_arg *args, size_t count);
+// The same for tilec_launch_grid.
+TILEC_API tilec_status tilec_kernel_prepare_grid(tilec_kernel *kernel, tilec_stream *stream,
+                                                 int variant, const int64_t grid[3],
+                                                 const tilec_arg *args, size_t count);
 
 // Measures every choice of the kernel's tune space with these arguments, for about `seconds`,
 // which include compiling, and keeps the best for launches of the same types and extents (rounded

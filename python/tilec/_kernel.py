@@ -82,14 +82,13 @@ class Handle:
                 arguments.data or bytearray(1)
             )
             stream = None if staged else device.stream()
-            if only_prepare:
-                status = C.lib.tilec_kernel_prepare(self.value, stream, data, arguments.count)
-            elif grid is None:
-                status = C.lib.tilec_launch(self.value, stream, data, arguments.count)
+            if grid is None:
+                call = C.lib.tilec_kernel_prepare if only_prepare else C.lib.tilec_launch
+                status = call(self.value, stream, data, arguments.count)
             else:
-                status = C.lib.tilec_launch_grid(
-                    self.value, stream, -1, (ctypes.c_int64 * 3)(*grid), data, arguments.count
-                )
+                call = C.lib.tilec_kernel_prepare_grid if only_prepare else C.lib.tilec_launch_grid
+                numbers = (ctypes.c_int64 * 3)(*grid)
+                status = call(self.value, stream, -1, numbers, data, arguments.count)
             if status:
                 C.check(status)
             # Arrays in the host's memory are ready when the launch returns.
@@ -336,7 +335,7 @@ class Launchable:
                 handle.kept.append(functions)
         if numbers is not None and 0 in numbers and not warmup:
             return Launched(self.__name__, handle)
-        handle.launch(names, passed, numbers, True, only_prepare=warmup and numbers is None)
+        handle.launch(names, passed, numbers, True, only_prepare=warmup)
         if key and outer is None and numbers is not None and not warmup:
             self._keep_plan(key, handle, names, args, passed)
         return Launched(self.__name__, handle)

@@ -242,6 +242,10 @@ FUNCTIONS = {
     "tilec_launch": (c_int, [c_void_p, c_void_p, c_void_p, c_size_t]),
     "tilec_launch_grid": (c_int, [c_void_p, c_void_p, c_int, c_void_p, c_void_p, c_size_t]),
     "tilec_kernel_prepare": (c_int, [c_void_p, c_void_p, c_void_p, c_size_t]),
+    "tilec_kernel_prepare_grid": (
+        c_int,
+        [c_void_p, c_void_p, c_int, c_void_p, c_void_p, c_size_t],
+    ),
     "tilec_tune": (c_int, [c_void_p, c_void_p, c_void_p, c_size_t, ctypes.c_double]),
 }
 

@@ -54,6 +54,17 @@ class OnDevices(unittest.TestCase):
 
 
 class Launches(OnDevices):
+    def test_warmup_launches_nothing(self):
+        def warm():
+            x = random(64)
+            out = np.zeros_like(x)
+            add_kernel.warmup(x, None, out, 64, BLOCK=64, grid=(1,))
+            self.assertFalse(out.any())
+            add_kernel[(1,)](x, None, out, 64, BLOCK=64)
+            np.testing.assert_array_equal(out, x)
+
+        self.run_on_devices(warm)
+
     def test_add(self):
         def add():
             x, y = random(1000), random(1000, seed=1)

@@ -233,10 +233,17 @@ static void test_no_grid(Host *h) {
     host_expect(h, TILEC_LAUNCH_REFUSED,
                 "fill has no grid: give it with TILEC_GRID, or call tilec_launch_grid",
                 tilec_launch(k, NULL, TILEC_ARGS(v, N, 1.0)));
+    host_expect(
+        h, TILEC_OK, "",
+        tilec_kernel_prepare_grid(k, NULL, -1, (const int64_t[3]){2, 1, 1}, TILEC_ARGS(v, N, 1.0)));
+    host_expect(h, TILEC_OK, "", tilec_device_synchronize(h->device));
+    assert_true(x[0] == 0);
     host_expect(h, TILEC_OK, "",
                 tilec_launch_grid(k, NULL, -1, (const int64_t[3]){2, 1, 1}, TILEC_ARGS(v, N, 1.0)));
     host_expect(h, TILEC_OK, "", tilec_device_synchronize(h->device));
     assert_true(x[15] == 1 && x[16] == 0);
+    host_expect(h, TILEC_INVALID_ARGUMENT, "the grid is NULL",
+                tilec_kernel_prepare_grid(k, NULL, -1, NULL, TILEC_ARGS(v, N, 1.0)));
     host_expect(h, TILEC_LAUNCH_REFUSED, "there is no variant -2",
                 tilec_launch_grid(k, NULL, -2, (const int64_t[3]){2, 1, 1}, TILEC_ARGS(v, N, 1.0)));
     tilec_kernel_destroy(k);
