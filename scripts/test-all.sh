@@ -50,6 +50,7 @@ release/mutants   | 4  | 10 | release  | whole | -R ^mutate/long_mutants$
 release/amdmutants| 4  | 15 | release  | whole | -R ^mutate/long_mutants_gfx942$
 release/matrix    | 20 | 3  | release  | whole | -R ^matrix/long_matrix$
 release/gpu       | 40 | 5  | release  | whole | -R ^matrix/long_gpu$
+wheel             | 1  | 3  |          |       | tests/python/wheel.sh
 aarch64           | 1  | 25 |          |       | scripts/test-aarch64.sh
 bare-root         | 1  | 15 |          |       | scripts/test-bare-root.sh --test
 coverage          | 1  | 20 |          |       | scripts/coverage.sh
