@@ -121,7 +121,7 @@ static void free_errors(tilec_context *context) {
 void tilec_context_destroy(tilec_context *context) {
     if (!context) return;
     while (context->devices) tilec_device_close(context->devices);
-    if (context->compiler) context->compiler_destroy(context->compiler);
+    if (context->compiler) context->compiler_destroy(context);
     free_errors(context);
     os_thread_key_destroy(context->thread);
     free(context->buffers);

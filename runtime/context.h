@@ -67,9 +67,10 @@ struct tilec_context {
     uint32_t first_generation;
     _Atomic(uint64_t) buffers_gone;  // number of buffers destroyed
     RtOwned *errors;                 // one for each thread that failed
+    RtOwned *sources;                // that the program has open; the compiler closes them
     // The compiler's data for the context; NULL without a compiler.
     void *compiler;
-    void (*compiler_destroy)(void *compiler);
+    void (*compiler_destroy)(tilec_context *context);
 };
 
 // Must be called in a region of recovery.

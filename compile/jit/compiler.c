@@ -6,6 +6,7 @@
 #include "base/recover.h"
 #include "compile/device/interp_device.h"
 #include "compile/device/sim_device.h"
+#include "compile/jit/source.h"
 #include "runtime/cpu/device.h"
 #include "runtime/cuda/device.h"
 #include "runtime/hip/device.h"
@@ -54,8 +55,9 @@ static CubinMaker *make_cubin_maker(tilec_context *context) {
     return by == PTX_BY_DRIVER ? NULL : cubin_maker_create(by);
 }
 
-static void destroy(void *compiler) {
-    Compiler *c = compiler;
+static void destroy(tilec_context *context) {
+    Compiler *c = context->compiler;
+    sources_close(context);
     os_mutex_destroy(c->measuring);
     os_mutex_destroy(c->rows);
     cubin_maker_destroy(c->services.cubin);

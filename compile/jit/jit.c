@@ -33,37 +33,15 @@ typedef struct Specialization {
     struct Specialization *next;
 } Specialization;
 
-// Takes the kernel's mutex. In the child of a fork another thread of the parent may have held it.
-// Then the state of a look-up is replaced by a new one; a kernel that was being compiled is
-// unusable.
-tilec_status jit_lock(const tilec_kernel *kernel) {
-    Jit *jit = kernel->source;
-    os_mutex_lock(jit->lock);
-    if (!os_mutex_abandoned(jit->lock)) {
-        jit->compiling = false;
-        return TILEC_OK;
-    }
-    if (jit->compiling) {
-        os_mutex_unlock(jit->lock);
-        return rt_fail(kernel->context, TILEC_UNAVAILABLE,
-                       "the process forked while another thread compiled a variant of %s: this "
-                       "kernel works only in the parent; create it again",
-                       kernel->name);
-    }
-    jit->scratch = arena_create();
-    arena_keep(jit->scratch);
-    os_mutex_mended(jit->lock);
-    return TILEC_OK;
-}
-
-// The unit with an arena and diagnostics for one compilation; they are freed with it.
+// The source's unit, with an arena and diagnostics for one compilation; they are freed with it.
 static Unit unit_in(const tilec_kernel *kernel, Arena *arena, Diags *diags) {
     const Jit *jit = kernel->source;
-    Unit unit = *jit->unit;
-    unit.arena = arena;
-    unit.diags = diags;
-    unit_begin(&unit, compiler_of(kernel->context)->services.seconds);
-    return unit;
+    return source_unit(jit->source, arena, diags);
+}
+
+static Diags *diags_in(const tilec_kernel *kernel, Arena *arena) {
+    const Jit *jit = kernel->source;
+    return diags_create(arena, jit->source->unit->sources);
 }
 
 // Compares types, and consts that were chosen for a shape; all else is the same for all
@@ -296,9 +274,9 @@ static tilec_status make_variant(tilec_kernel *kernel, Unit *unit, Specializatio
 static tilec_status prepare_locked(tilec_kernel *kernel, Specialization *s, uint32_t variant) {
     if (atomic_load(&s->modules[variant])) return TILEC_OK;
     Jit *jit = kernel->source;
-    jit->compiling = true;
+    jit->source->compiling = true;
     Arena *arena = arena_create();
-    Unit unit = unit_in(kernel, arena, diags_create(arena, jit->unit->sources));
+    Unit unit = unit_in(kernel, arena, diags_in(kernel, arena));
     tilec_status status = make_variant(kernel, &unit, s, variant);
     arena_destroy(arena);
     return status;
@@ -310,13 +288,13 @@ static tilec_status prepare(tilec_kernel *kernel, const RtLoaded *loaded, uint32
     Jit *jit = kernel->source;
     Recovery r;
     if (RECOVER_FAILED(&r)) return rt_no_memory(kernel->context);
-    tilec_status status = jit_lock(kernel);
+    tilec_status status = source_lock(jit->source);
     if (!status) {
         Specialization *s = jit->made;
         while (&s->loaded != loaded) s = s->next;
         status = prepare_locked(kernel, s, variant);
         *module = atomic_load(&s->modules[variant]);
-        os_mutex_unlock(jit->lock);
+        os_mutex_unlock(jit->source->lock);
     }
     recover_end(&r);
     return status;
@@ -354,7 +332,7 @@ static uint32_t likeliest_on(const tilec_device *device, const MetaKernel *meta)
 static tilec_status make_specialization(tilec_kernel *kernel, const FrontSpec *wanted, Diags *diags,
                                         Arena *arena, Specialization **made) {
     Jit *jit = kernel->source;
-    Unit unit = unit_in(kernel, arena, diags ? diags : diags_create(arena, jit->unit->sources));
+    Unit unit = unit_in(kernel, arena, diags ? diags : diags_in(kernel, arena));
     FrontSpec spec = jit_copy_spec(arena, wanted);
     const Compiled *compiled = compile(kernel, &unit, &spec);
     if (!compiled) return fail_diags(kernel, unit.diags);
@@ -373,7 +351,7 @@ static tilec_status specialize(tilec_kernel *kernel, const FrontSpec *wanted, Di
             *loaded = &s->loaded;
             return TILEC_OK;
         }
-    jit->compiling = true;
+    jit->source->compiling = true;
     Arena *arena = arena_create();
     Specialization *s = NULL;
     tilec_status status = make_specialization(kernel, wanted, diags, arena, &s);
@@ -396,11 +374,11 @@ static void choose_tuned(tilec_kernel *kernel, const tilec_arg *args, size_t cou
                          const FrontSpec *spec, const RtLoaded **loaded) {
     Jit *jit = kernel->source;
     TuneRow row;
-    FrontSpec tuned = jit_copy_spec(jit->scratch, spec);
+    FrontSpec tuned = jit_copy_spec(jit->source->scratch, spec);
     const RtLoaded *better = NULL;
-    LaunchPlan plan = launch_plan(arena_new(jit->scratch, LaunchRoom, 1));
+    LaunchPlan plan = launch_plan(arena_new(jit->source->scratch, LaunchRoom, 1));
     if (!jit_tune_row(kernel, args, count, spec, &row) || row.consts.data == jit->refused ||
-        !tune_apply(jit->scratch, jit->unit->names, jit->kernel, &row, &tuned))
+        !tune_apply(jit->source->scratch, jit->source->unit->names, jit->kernel, &row, &tuned))
         return;
     if (specialize(kernel, &tuned, NULL, &better))
         jit->refused = row.consts.data;
@@ -415,8 +393,7 @@ tilec_status jit_specialize(tilec_kernel *kernel, const FrontSpec *spec, const R
 }
 
 const IrFunc *jit_tile_ir(const tilec_kernel *kernel, Arena *arena, const FrontSpec *spec) {
-    const Jit *jit = kernel->source;
-    Unit unit = unit_in(kernel, arena, diags_create(arena, jit->unit->sources));
+    Unit unit = unit_in(kernel, arena, diags_in(kernel, arena));
     const Compiled *compiled = compile(kernel, &unit, spec);
     return compiled ? compiled->func : NULL;
 }
@@ -425,8 +402,8 @@ static tilec_status resolve_locked(tilec_kernel *kernel, const tilec_arg *args, 
                                    bool own_grid, const RtLoaded **loaded) {
     Jit *jit = kernel->source;
     FrontSpec spec;
-    arena_reset(jit->scratch, (ArenaMark){0});
-    tilec_status s = jit_bind(kernel, jit->scratch, args, count, &spec);
+    arena_reset(jit->source->scratch, (ArenaMark){0});
+    tilec_status s = jit_bind(kernel, jit->source->scratch, args, count, &spec);
     if (!s) s = specialize(kernel, &spec, NULL, loaded);
     if (!s && own_grid && kernel->by_shape) choose_tuned(kernel, args, count, &spec, loaded);
     return s;
@@ -437,10 +414,10 @@ static tilec_status resolve(tilec_kernel *kernel, const tilec_arg *args, size_t 
     Jit *jit = kernel->source;
     Recovery r;
     if (RECOVER_FAILED(&r)) return rt_no_memory(kernel->context);
-    tilec_status s = jit_lock(kernel);
+    tilec_status s = source_lock(jit->source);
     if (!s) {
         s = resolve_locked(kernel, args, count, own_grid, loaded);
-        os_mutex_unlock(jit->lock);
+        os_mutex_unlock(jit->source->lock);
     }
     recover_end(&r);
     return s;
@@ -452,96 +429,122 @@ static void unload(tilec_kernel *kernel, Specialization *s) {
         if (s->images[i]) images_drop(compiler_of(kernel->context)->images, s->images[i]);
 }
 
+// A thread that exists only in the parent of a fork may have changed anything of the source.
 static void destroy(tilec_kernel *kernel) {
     Jit *jit = kernel->source;
-    // A thread that exists only in the parent may have changed anything.
-    bool whole = !os_mutex_abandoned(jit->lock);
-    os_mutex_destroy(jit->lock);
-    if (!whole) return;
-    for (Specialization *s = jit->made, *next; s; s = next) {
+    bool whole = !os_mutex_abandoned(jit->source->lock);
+    for (Specialization *s = whole ? jit->made : NULL, *next; s; s = next) {
         next = s->next;
         unload(kernel, s);
         arena_destroy(s->arena);
     }
-    unit_destroy(jit->unit);
-    arena_destroy(jit->scratch);
+    source_leave(jit->source);
+    if (!whole) return;
+    arena_destroy(jit->arena);
     recover_free(jit);
 }
 
 // A kernel that can be destroyed by tilec_kernel_destroy; it is not yet visible to the caller.
-static tilec_kernel *new_kernel(tilec_context *context, tilec_device *device, Unit *unit) {
+static tilec_kernel *new_kernel(tilec_device *device, tilec_source *source) {
     Jit *jit = recover_new(sizeof *jit);
     tilec_kernel *k = recover_new(sizeof *k);
-    *k = (tilec_kernel){.context = context,
+    *k = (tilec_kernel){.context = device->context,
                         .device = device,
                         .resolve = resolve,
                         .prepare = prepare,
                         .destroy = destroy,
                         .name = "",
                         .source = jit};
-    jit->unit = unit;
-    jit->lock = os_mutex_create_long();
-    jit->scratch = arena_create();
+    jit->source = source;
+    jit->arena = arena_create();
     jit->switches.debug = true;
     return k;
 }
 
-static tilec_status begin_kernel(tilec_kernel *k, const char *name, const tilec_spec *spec) {
-    tilec_context *context = k->context;
+static tilec_status choose_kernel(tilec_kernel *k, const char *name, const tilec_spec *spec,
+                                  Diags *diags) {
     Jit *jit = k->source;
-    Unit *unit = jit->unit;
-    const RtDeviceApi *api = k->device->api;
-    const Compiler *c = compiler_of(context);
-    if (c->bad_seconds[0])
-        return rt_fail(context, TILEC_INVALID_ARGUMENT,
-                       "TILEC_COMPILE_SECONDS is '%s', expected " COMPILE_SECONDS_TEXT,
-                       c->bad_seconds);
-    jit->spec.target = compiler_target_name(unit->arena, k->device);
-    if (!diags_errors(unit->diags)) jit->kernel = unit_kernel(unit, name ? str(name) : STR(""));
+    Unit unit = unit_in(k, jit->arena, diags);
+    jit->spec.target = compiler_target_name(jit->arena, k->device);
+    if (!diags_errors(diags)) jit->kernel = unit_kernel(&unit, name ? str(name) : STR(""));
     k->name = jit->kernel ? jit->kernel->name : "";
-    if (!jit->kernel || !jit_spec(unit, jit->kernel, spec, &jit->spec, &jit->switches)) {
-        bool io = diags_count(unit->diags) && diags_get(unit->diags, 0)->code == DIAG_IO;
-        return rt_fail_diags(context, io ? TILEC_IO : TILEC_INVALID_SOURCE, unit->diags);
-    }
-    if (jit->switches.sanitize && api->gpu)
-        return rt_fail(
-            context, TILEC_UNSUPPORTED, "device '%s' has no sanitize: run it on interp or cpu%s",
-            k->device->name,
-            api == &sim_device_api ? "; what the simulator finds is an error anyway" : "");
-    if (jit_is_complete(jit)) {
-        tilec_status s = specialize(k, &jit->spec, unit->diags, &k->loaded);
-        if (s) return s;
-    } else if (!frontend_check_open(unit->file, jit->kernel, &jit->spec, unit->diags)) {
-        return rt_fail_diags(context, TILEC_INVALID_SOURCE, unit->diags);
-    }
-    jit->tune_key = tune_key(unit->arena, jit->kernel, jit->spec.target);
-    jit->tune_names = tune_names(arena_printf(unit->arena, "%.*s", STR_ARG(jit->tune_key.target)),
-                                 api->simulated);
+    if (!jit->kernel || !jit_spec(&unit, jit->kernel, spec, &jit->spec, &jit->switches))
+        return source_fail(k->context, diags);
+    if (!jit->switches.sanitize || !k->device->api->gpu) return TILEC_OK;
+    bool sim = k->device->api == &sim_device_api;
+    return rt_fail(k->context, TILEC_UNSUPPORTED,
+                   "device '%s' has no sanitize: run it on interp or cpu%s", k->device->name,
+                   sim ? "; what the simulator finds is an error anyway" : "");
+}
+
+// Compiles the kernel if its types are known; else checks it as far as possible.
+static tilec_status check_kernel(tilec_kernel *k, Diags *diags) {
+    const Jit *jit = k->source;
+    if (jit_is_complete(jit)) return specialize(k, &jit->spec, diags, &k->loaded);
+    if (frontend_check_open(jit->source->unit->file, jit->kernel, &jit->spec, diags))
+        return TILEC_OK;
+    return rt_fail_diags(k->context, TILEC_INVALID_SOURCE, diags);
+}
+
+static tilec_status begin_locked(tilec_kernel *k, const char *name, const tilec_spec *spec,
+                                 Diags *diags) {
+    Jit *jit = k->source;
+    jit->source->compiling = true;
+    tilec_status s = choose_kernel(k, name, spec, diags);
+    if (!s) s = check_kernel(k, diags);
+    if (s) return s;
+    jit->tune_key = tune_key(jit->arena, jit->kernel, jit->spec.target);
+    jit->tune_names = tune_names(arena_printf(jit->arena, "%.*s", STR_ARG(jit->tune_key.target)),
+                                 k->device->api->simulated);
     k->by_shape = jit_is_tuned(k) || jit->switches.tune_ms;
     if (jit->switches.tune_ms) k->tune = jit_tune;
-    rt_keep_diags(context, unit->diags);
+    rt_keep_diags(k->context, diags);
     return TILEC_OK;
 }
 
-// The input of a kernel: a file, or a text with a name.
+// `diags` may be NULL: then the kernel has its own.
+static tilec_status begin_kernel(tilec_kernel *k, const char *name, const tilec_spec *spec,
+                                 Diags *diags) {
+    Jit *jit = k->source;
+    const Compiler *c = compiler_of(k->context);
+    if (c->bad_seconds[0])
+        return rt_fail(k->context, TILEC_INVALID_ARGUMENT,
+                       "TILEC_COMPILE_SECONDS is '%s', expected " COMPILE_SECONDS_TEXT,
+                       c->bad_seconds);
+    tilec_status s = source_lock(jit->source);
+    if (s) return s;
+    s = begin_locked(k, name, spec, diags ? diags : diags_in(k, jit->arena));
+    os_mutex_unlock(jit->source->lock);
+    return s;
+}
+
+// The input of a kernel: an open source, a file, or a text with a name.
 typedef struct Origin {
+    tilec_source *open;
     const char *path;
     Str name, text;
 } Origin;
 
-static tilec_status make_kernel(tilec_context *context, tilec_device *device, const Origin *from,
-                                const char *name, const tilec_spec *spec, tilec_kernel **out) {
+static tilec_source *source_of(tilec_context *context, const Origin *from) {
+    if (from->open) return from->open;
+    return source_new(
+        context, from->path ? unit_load_file(from->path) : unit_load_text(from->name, from->text));
+}
+
+static tilec_status make_kernel(tilec_device *device, const Origin *from, const char *name,
+                                const tilec_spec *spec, tilec_kernel **out) {
     Recovery r;
     tilec_kernel *volatile made = NULL;
     if (RECOVER_FAILED(&r)) {
         tilec_kernel_destroy(made);
-        return rt_no_memory(context);
+        return rt_no_memory(device->context);
     }
-    Unit *unit = from->path ? unit_load_file(from->path) : unit_load_text(from->name, from->text);
-    tilec_kernel *k = new_kernel(context, device, unit);
+    tilec_source *source = source_of(device->context, from);
+    tilec_kernel *k = new_kernel(device, source);
+    if (from->open) source_join(source);
     recover_keep_all();
     made = k;
-    tilec_status s = begin_kernel(k, name, spec);
+    tilec_status s = begin_kernel(k, name, spec, from->open ? NULL : source->unit->diags);
     recover_end(&r);
     if (s) {
         tilec_kernel_destroy(k);
@@ -553,10 +556,10 @@ static tilec_status make_kernel(tilec_context *context, tilec_device *device, co
 }
 
 // Elaboration computes constants, so the caller's floating-point modes must not affect it.
-static tilec_status make_usually(tilec_context *context, tilec_device *device, const Origin *from,
-                                 const char *name, const tilec_spec *spec, tilec_kernel **out) {
+static tilec_status make_usually(tilec_device *device, const Origin *from, const char *name,
+                                 const tilec_spec *spec, tilec_kernel **out) {
     uint64_t mode = cpu_float_mode_usual();
-    tilec_status s = make_kernel(context, device, from, name, spec, out);
+    tilec_status s = make_kernel(device, from, name, spec, out);
     cpu_float_mode_restore(mode);
     return s;
 }
@@ -580,7 +583,7 @@ tilec_status tilec_kernel_from_file(tilec_context *context, tilec_device *device
                                     tilec_kernel **out) {
     tilec_status s = check_call(context, device, "the path", path, out);
     Origin from = {.path = path};
-    return s ? s : make_usually(context, device, &from, kernel, spec, out);
+    return s ? s : make_usually(device, &from, kernel, spec, out);
 }
 
 tilec_status tilec_kernel_from_source(tilec_context *context, tilec_device *device,
@@ -589,6 +592,14 @@ tilec_status tilec_kernel_from_source(tilec_context *context, tilec_device *devi
                                       tilec_kernel **out) {
     tilec_status s = check_call(context, device, "the source", text, out);
     if (s) return s;
-    Origin from = {.name = name && name[0] ? str(name) : STR("source"), .text = {text, length}};
-    return make_usually(context, device, &from, kernel, spec, out);
+    Origin from = {.name = source_name(name), .text = {text, length}};
+    return make_usually(device, &from, kernel, spec, out);
+}
+
+tilec_status tilec_kernel_from_open(tilec_source *source, tilec_device *device, const char *kernel,
+                                    const tilec_spec *spec, tilec_kernel **out) {
+    tilec_context *context = source ? source->context : device ? device->context : NULL;
+    tilec_status s = check_call(context, device, "the source", source, out);
+    Origin from = {.open = source};
+    return s ? s : make_usually(device, &from, kernel, spec, out);
 }

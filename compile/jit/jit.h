@@ -1,17 +1,16 @@
 // The just-in-time half of the public API: contexts that can compile, kernels from source.
 //
-// A JIT kernel holds its unit (source, imports, trees) and the specialisations made so far, keyed
+// A JIT kernel is a user of its source (source.h), and holds the specialisations made so far, keyed
 // by the types of its type parameters, and by the consts that were measured for a shape
 // (jit_tune.h). On device cpu each variant has code of its own, made when a launch first chooses
 // it; the likeliest variant (launch_guard.h) is compiled at creation, so that errors are reported
 // there. On device interp, and under "sanitize", the interpreter runs them.
-// Invariants: specialisations are only added, under the kernel's mutex; results that were handed
+// Invariants: specialisations are only added, under the source's lock; results that were handed
 // out stay valid until the kernel is destroyed.
 #ifndef TILEC_COMPILE_JIT_JIT_H
 #define TILEC_COMPILE_JIT_JIT_H
 
-#include "base/os/os_mutex.h"
-#include "compile/pipeline/compile.h"
+#include "compile/jit/source.h"
 #include "runtime/kernel.h"
 #include "runtime/tune.h"
 
@@ -25,17 +24,15 @@ typedef struct JitSwitches {
 
 struct Specialization;
 typedef struct Jit {
-    Unit *unit;
+    tilec_source *source;
+    Arena *arena;  // for the next members
     const FrontKernel *kernel;
     FrontSpec spec;
     JitSwitches switches;
-    OsMutex *lock;
-    bool compiling;        // the holder of the lock changes more than the scratch
-    Arena *scratch;        // for one look-up
     TuneNames tune_names;  // of the device
-    TuneRow tune_key;   // in the unit's arena; the table has rows for it if the kernel is by_shape
-    bool never_tuned;   // TILEC_TUNE has nothing to choose, or cannot measure this kernel
-    _Atomic bool said;  // why it is not measured
+    TuneRow tune_key;      // the table has rows for it if the kernel is by_shape
+    bool never_tuned;      // TILEC_TUNE has nothing to choose, or cannot measure this kernel
+    _Atomic bool said;     // why it is not measured
     // consts of the last row that does not compile; it is not tried at each launch
     const TuneSetting *refused;
     struct Specialization *made;
@@ -52,9 +49,8 @@ bool jit_is_complete(const Jit *jit);
 // The bindings of `from`, copied into the arena.
 FrontSpec jit_copy_spec(Arena *arena, const FrontSpec *from);
 
-// ---- For jit_tune.c. All but jit_lock need the kernel's mutex.
+// ---- For jit_tune.c, under the source's lock.
 
-tilec_status jit_lock(const tilec_kernel *kernel);
 // The kernel's specialisation with the types of the arguments, in the arena.
 tilec_status jit_bind(const tilec_kernel *kernel, Arena *arena, const tilec_arg *args, size_t count,
                       FrontSpec *spec);

@@ -138,14 +138,15 @@ static tilec_status check_nones(const tilec_kernel *kernel, const tilec_arg *arg
 tilec_status jit_bind(const tilec_kernel *kernel, Arena *arena, const tilec_arg *args, size_t count,
                       FrontSpec *spec) {
     const Jit *jit = kernel->source;
-    Diags *diags = diags_create(arena, jit->unit->sources);
+    Diags *diags = diags_create(arena, jit->source->unit->sources);
     FrontArg given[LAUNCH_MAX_ARGS];
     size_t known = count < LAUNCH_MAX_ARGS ? count : LAUNCH_MAX_ARGS;
     *spec = jit_copy_spec(arena, &jit->spec);
     for (size_t i = 0; i < known; i++) given[i] = front_arg(&args[i]);
     tilec_status s = check_nones(kernel, args, known);
     if (s) return s;
-    if (!frontend_specialize(jit->unit->file, arena, jit->kernel, given, known, spec, diags))
+    if (!frontend_specialize(jit->source->unit->file, arena, jit->kernel, given, known, spec,
+                             diags))
         return rt_fail_diags(kernel->context, TILEC_LAUNCH_REFUSED, diags);
     if (types_known(jit->kernel, spec)) return TILEC_OK;
     s = check_count(kernel, count);

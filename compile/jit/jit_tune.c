@@ -62,7 +62,8 @@ bool jit_tune_row(const tilec_kernel *kernel, const tilec_arg *args, size_t coun
                   const FrontSpec *spec, TuneRow *row) {
     const Jit *jit = kernel->source;
     TuneRow key;
-    return find_key(jit, jit->scratch, args, count, spec, &key) && find_row(kernel, &key, row);
+    return find_key(jit, jit->source->scratch, args, count, spec, &key) &&
+           find_row(kernel, &key, row);
 }
 
 bool jit_is_tuned(const tilec_kernel *kernel) {
@@ -249,9 +250,9 @@ static tilec_status launch(void *measure, tilec_kernel *candidate) {
 // Candidates may have other effects than the default, since their consts are conditions.
 static const char *effect_of(Measure *m, tilec_kernel *candidate) {
     const Jit *jit = candidate->source;
-    if (jit_lock(candidate)) return "it cannot be locked";
+    if (source_lock(jit->source)) return "it cannot be locked";
     const IrFunc *f = jit_tile_ir(candidate, m->arena, &jit->spec);
-    os_mutex_unlock(jit->lock);
+    os_mutex_unlock(jit->source->lock);
     return f ? effect_in(ir_body(f)) : "it does not compile";
 }
 
@@ -285,7 +286,7 @@ static void find_space(Measure *m) {
     s->ready = ready;
     s->budget = m->seconds;
     s->whole = true;
-    if (!tune_space(s, jit->unit->file, jit->kernel, &m->spec))
+    if (!tune_space(s, jit->source->unit->file, jit->kernel, &m->spec))
         m->refusal = arena_printf(m->arena, "its tune space has more than %d candidates",
                                   TUNE_CANDIDATES_MAX);
     if (s->count == 1) m->idle = m->forever = true;
@@ -361,11 +362,11 @@ static tilec_status take_row(Measure *m, const TuneRow *row) {
     const RtLoaded *loaded;
     add_row(k, row);
     announce(k);
-    tilec_status s = jit_lock(k);
+    tilec_status s = source_lock(jit->source);
     if (s) return s;
-    if (tune_apply(m->arena, jit->unit->names, jit->kernel, row, &m->spec))
+    if (tune_apply(m->arena, jit->source->unit->names, jit->kernel, row, &m->spec))
         (void)jit_specialize(k, &m->spec, &loaded);  // without it the default runs
-    os_mutex_unlock(jit->lock);
+    os_mutex_unlock(jit->source->lock);
     rt_begin(k->context);
     return TILEC_OK;
 }
@@ -457,12 +458,12 @@ static bool is_captured(const Measure *m) {
 static tilec_status prepare(Measure *m) {
     tilec_kernel *k = m->kernel;
     Jit *jit = k->source;
-    tilec_status s = jit_lock(k);
+    tilec_status s = source_lock(jit->source);
     if (s) return s;
     s = jit_bind(k, m->arena, m->args, m->count, &m->spec);
     if (!s) s = plan(m);
     if (m->forever) jit->never_tuned = true;
-    os_mutex_unlock(jit->lock);
+    os_mutex_unlock(jit->source->lock);
     if (!s && !m->idle && !m->refusal && is_captured(m)) m->refusal = "its stream is captured";
     // A failure of earlier work of the stream is not a candidate's.
     return s || m->idle || m->refusal ? s : tilec_stream_synchronize(m->stream);
@@ -528,17 +529,17 @@ static tilec_status is_due(const tilec_kernel *kernel, const tilec_arg *args, si
     Jit *jit = kernel->source;
     Recovery r;
     if (RECOVER_FAILED(&r)) return rt_no_memory(kernel->context);
-    tilec_status s = jit_lock(kernel);
+    tilec_status s = source_lock(jit->source);
     if (!s) {
         FrontSpec spec;
         TuneRow row;
         *due = !jit->never_tuned;
         if (*due) {
-            arena_reset(jit->scratch, (ArenaMark){0});
-            s = jit_bind(kernel, jit->scratch, args, count, &spec);
+            arena_reset(jit->source->scratch, (ArenaMark){0});
+            s = jit_bind(kernel, jit->source->scratch, args, count, &spec);
             *due = !s && !jit_tune_row(kernel, args, count, &spec, &row);
         }
-        os_mutex_unlock(jit->lock);
+        os_mutex_unlock(jit->source->lock);
     }
     recover_end(&r);
     return s;

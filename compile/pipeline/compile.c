@@ -27,7 +27,7 @@ static Unit *load(Unit *u, const SourceFile *file) {
 
 Unit *unit_load_file(const char *path) {
     Unit *u = unit_create();
-    return load(u, unit_file(u, str(path), (Span){0}));
+    return load(u, unit_file(u, str(path), (Span){0}, u->diags));
 }
 
 Unit *unit_load_text(Str name, Str text) {
@@ -45,7 +45,7 @@ Unit *unit_load_again(const Unit *unit) {
     const SourceFile *first = sources_count(unit->sources) ? sources_get(unit->sources, 0) : NULL;
     u->given = unit->sources;
     u->is_text = unit->is_text;
-    return load(u, first ? unit_file(u, first->path, (Span){0}) : NULL);
+    return load(u, first ? unit_file(u, first->path, (Span){0}, u->diags) : NULL);
 }
 
 // ---- Elaborate, tile passes, metadata: a kernel and what it is specialised to become a Compiled

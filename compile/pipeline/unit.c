@@ -33,7 +33,7 @@ bool compile_seconds_parse(Str text, unsigned *seconds) {
 
 // ---- Files
 
-const SourceFile *unit_file(Unit *u, Str path, Span span) {
+const SourceFile *unit_file(Unit *u, Str path, Span span, Diags *diags) {
     const SourceFile *known = source_find(u->sources, path);
     if (known) return known;
     const SourceFile *given = u->given ? source_find(u->given, path) : NULL;
@@ -42,7 +42,7 @@ const SourceFile *unit_file(Unit *u, Str path, Span span) {
     OsError error;
     char *name = arena_text(u->arena, path.text, path.size);
     if (!os_read_file(u->arena, name, SOURCE_MAX, &text, &error)) {
-        diag_error(u->diags, span, DIAG_IO, "cannot read '%s': %s", name, error.text);
+        diag_error(diags, span, DIAG_IO, "cannot read '%s': %s", name, error.text);
         return NULL;
     }
     return source_add(u->sources, path, text);
@@ -52,7 +52,7 @@ const SourceFile *unit_file(Unit *u, Str path, Span span) {
 const SourceFile *unit_import(void *user, Str path, Span span, Diags *diags) {
     Unit *u = user;
     const char *name = arena_text(u->arena, path.text, path.size);
-    if (!os_path_waits(name)) return unit_file(u, path, span);
+    if (!os_path_waits(name)) return unit_file(u, path, span, diags);
     diag_error(diags, span, DIAG_IMPORT, "'%s' is a pipe or a terminal: an import reads files",
                name);
     return NULL;

@@ -38,7 +38,7 @@ enum { COMPILE_SECONDS_MOST = 86400 };
 bool compile_seconds_parse(Str text, unsigned *seconds);
 
 // The file of this path; it is read once. NULL after reporting why it cannot be read.
-const SourceFile *unit_file(Unit *unit, Str path, Span span);
+const SourceFile *unit_file(Unit *unit, Str path, Span span, Diags *diags);
 // The same for an import; `user` is the unit.
 const SourceFile *unit_import(void *user, Str path, Span span, Diags *diags);
 // The kernel of this name; with an empty name the only one. NULL after reporting which kernels

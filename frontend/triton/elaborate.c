@@ -116,6 +116,7 @@ static const Language language = {.operator_text = operator_text,
 
 void tr_begin(TritonElab *t, TritonFile *file, IrModule *module, Diags *diags, Arena *scratch) {
     static const FrontSpec nothing;
+    file->run++;
     *t = (TritonElab){
         .elab = {.language = &language, .module = module, .diags = diags, .scratch = scratch},
         .file = file,

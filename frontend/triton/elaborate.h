@@ -98,7 +98,8 @@ typedef struct Global {
     bool inner;              // it stands in a function
     struct Global *earlier;  // the definition of the same name before this one
     Val val;
-    uint8_t state;      // 0: not evaluated, 1: being evaluated, 2: known
+    uint32_t run;       // of the file: in which its evaluation began; 0: it did not
+    bool known;         // `val` is its value
     const Diag *wrong;  // why it has no value
 } Global;
 
@@ -122,9 +123,10 @@ typedef struct TritonFile {
     void *user;
     TritonModule *main;
     VEC(TritonModule *) modules;
-    Map by_path;  // Symbol of a path → TritonModule *, or 0: there is no such file
-    Map texts;    // Symbol of a text that was given → const Py *
-    bool broken;  // the main file has errors of text or grammar
+    Map by_path;   // Symbol of a path → TritonModule *, or 0: there is no such file
+    Map texts;     // Symbol of a text that was given → const Py *
+    bool broken;   // the main file has errors of text or grammar
+    uint32_t run;  // of elaborations, from 1
 } TritonFile;
 
 typedef struct TritonKernel {

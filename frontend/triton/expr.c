@@ -271,7 +271,7 @@ static Val sequence(Elab *e, const Py *node) {
 }
 
 static Val format_string(Elab *e, const Py *node) {
-    StrBuf text = strbuf(triton_of(e)->file->arena);
+    StrBuf text = strbuf(e->scratch);
     for (const Py *x = node->list; x; x = x->next) {
         if (x->kind == PY_STRING) {
             strbuf_add(&text, x->text);

@@ -133,7 +133,7 @@ static Val fold_numbers(Elab *e, PyOp op, Val a, Val b, Span span) {
 
 static Val joined(Elab *e, Val a, Val b) {
     if (a.kind == VAL_STRING) {
-        StrBuf text = strbuf(triton_of(e)->file->arena);
+        StrBuf text = strbuf(e->scratch);
         strbuf_add(&text, a.text);
         strbuf_add(&text, b.text);
         return (Val){.kind = VAL_STRING, .text = strbuf_str(&text)};

@@ -198,7 +198,16 @@ static bool exists(TritonFile *file, const char *path) {
     return os_path_exists(path) && file->import;
 }
 
-// The module of a file, read once; NULL: there is no such file, or it has errors.
+// Stands for a file that exists and cannot be read.
+static TritonModule *unreadable(TritonFile *file, const char *path, const Diags *diags) {
+    TritonModule *m = arena_new(file->arena, TritonModule, 1);
+    SourceFile *source = arena_new(file->arena, SourceFile, 1);
+    *source = (SourceFile){.path = str(path)};
+    *m = (TritonModule){.file = file, .source = source, .wrong = diags_get(diags, 0)};
+    return m;
+}
+
+// The module of a file, read once; NULL: there is no such file.
 static TritonModule *read_module(TritonFile *file, const char *path) {
     Symbol key = intern(file->names, str(path));
     const uint64_t *known = map_find(&file->by_path, map_key(key));
@@ -210,6 +219,7 @@ static TritonModule *read_module(TritonFile *file, const char *path) {
         const Py *tree = source ? py_parse(file->arena, file->names, diags, source) : NULL;
         if (tree) m = tr_module_add(file, source, tree);
         if (m && diags_errors(diags)) m->wrong = diags_get(diags, 0);
+        if (!m && diags_errors(diags)) m = unreadable(file, path, diags);
     }
     map_put(file->arena, &file->by_path, map_key(key), map_key(m));
     return m;

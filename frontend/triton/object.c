@@ -2,7 +2,7 @@
 #include "frontend/triton/elaborate.h"
 
 Val tr_object(Elab *e, Object object) {
-    Object *o = arena_new(triton_of(e)->file->arena, Object, 1);
+    Object *o = arena_new(e->scratch, Object, 1);
     *o = object;
     Val v = {.kind = VAL_FN};
     v.fn.own = o;
@@ -177,7 +177,7 @@ static void add_str(Elab *e, StrBuf *out, Val v, bool inside) {
 }
 
 Str tr_str(Elab *e, Val v) {
-    StrBuf out = strbuf(triton_of(e)->file->arena);
+    StrBuf out = strbuf(e->scratch);
     add_str(e, &out, v, false);
     return strbuf_str(&out);
 }

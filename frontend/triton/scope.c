@@ -173,7 +173,7 @@ static Val class_value(Elab *e, const Global *g) {
     const Py *node = g->node, *base = node->list;
     if (!base || base->next || !str_equal(tr_last_name(base), STR("NamedTuple")))
         return unknown(e, str(g->name));
-    Arena *arena = triton_of(e)->file->arena;
+    Arena *arena = e->scratch;
     VEC(Symbol) names = {0};
     VEC(Val) defaults = {0};
     for (const Py *s = node->b->list; s; s = s->next) {
@@ -224,11 +224,17 @@ static bool guard_holds(Elab *e, const GlobalGuard *guard) {
     return true;
 }
 
+// Is the name being evaluated? An evaluation that ran out of memory left its mark, but its run has
+// ended.
+static bool is_open(Elab *e, const Global *g) {
+    return !g->known && g->run == triton_of(e)->file->run;
+}
+
 // Errors are kept: they are reported where the name is used.
 static void evaluate(Elab *e, TritonModule *module, Global *g) {
     TritonElab *t = triton_of(e);
     TritonElab outer = *t;
-    g->state = 1;
+    g->run = t->file->run;
     t->frame = NULL;
     t->module = module;
     t->progress = NULL;
@@ -244,7 +250,7 @@ static void evaluate(Elab *e, TritonModule *module, Global *g) {
     t->frame = outer.frame;
     t->module = outer.module;
     t->progress = outer.progress;
-    g->state = 2;
+    g->known = true;
 }
 
 static Val known_value(Elab *e, const Global *g) {
@@ -272,9 +278,9 @@ static Val module_name(Elab *e, TritonModule *module, Symbol name, bool *found) 
         el_note(e, module->wrong->span, "%.*s", STR_ARG(module->wrong->text));
         return EL_POISON;
     }
-    if (g && g->state == 1)
+    if (g && is_open(e, g))
         return el_error(e, g->node->span, DIAG_RECURSION, "'%s' is defined by itself", name);
-    if (g && !g->state) evaluate(e, module, g);
+    if (g && !g->known) evaluate(e, module, g);
     if (g) return known_value(e, g);
     for (size_t i = 0; i < module->stars.count && triton_of(e)->stars < 16; i++) {
         const Py *star = module->stars.data[i];
@@ -324,7 +330,7 @@ static void warn_global(Elab *e, const TritonModule *module, const Global *g, Va
 Val tr_global(Elab *e, Symbol name, Span span, bool *found) {
     TritonModule *module = tr_module(e);
     const Global *g = tr_find_global(module, name);
-    if (g && g->state == 1) {
+    if (g && is_open(e, g)) {
         *found = true;
         return el_error(e, span, DIAG_RECURSION, "'%s' is defined by itself", name);
     }
@@ -454,8 +460,7 @@ static Val object_attribute(Elab *e, Val v, const Py *node) {
         bool used = triton_of(e)->frame && tr_is(inside, OBJECT_UNKNOWN);
         return used && is_tl_path(o->path) ? tr_no_function(e, path, node->span) : inside;
     }
-    if (o->kind == OBJECT_UNKNOWN)
-        return unknown(e, path_join(triton_of(e)->file->arena, o->path, name));
+    if (o->kind == OBJECT_UNKNOWN) return unknown(e, path_join(e->scratch, o->path, name));
     if (o->kind == OBJECT_ARGUMENT && o->type != DTYPES && str_equal(name, STR("dtype")))
         return (Val){.kind = VAL_TYPE, .type = o->type};
     if (o->kind == OBJECT_LIMITS) return limit_attribute(e, v, node);

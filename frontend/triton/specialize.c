@@ -66,9 +66,9 @@ static bool bind_argument(TritonFile *file, Arena *arena, const FrontParam *p, c
 // ---- @triton.heuristics({"EVEN_K": lambda args: args["K"] % args["BLOCK_K"] == 0})
 
 // The first pair of the decorator's dict; NULL: it is another decorator.
-static const Py *heuristics_of(const TritonFile *file, const Py *decorator) {
+static const Py *heuristics_of(const TritonFile *file, const Py *decorator, Arena *scratch) {
     if (decorator->kind != PY_CALL || !decorator->list) return NULL;
-    Str path = tr_path_of(file->main, decorator->a, file->arena);
+    Str path = tr_path_of(file->main, decorator->a, scratch);
     if (!str_ends(path, STR("heuristics"))) return NULL;
     const Py *first = decorator->list;
     const Py *dict = first->kind == PY_KEYWORD ? first->a : first;
@@ -84,7 +84,7 @@ static const Py *in_dict(const Py *pairs, Symbol name) {
 
 const Py *tr_heuristic(const TritonFile *file, const PyFunc *func, Symbol name) {
     for (const Py *d = func->decorators; d; d = d->next) {
-        const Py *found = in_dict(heuristics_of(file, d), name);
+        const Py *found = in_dict(heuristics_of(file, d, file->arena), name);
         if (found) return found;
     }
     return NULL;
@@ -177,7 +177,7 @@ static void bind_heuristics(TritonElab *t, Arena *arena, const FrontArg *args, s
     declare_params(e, &frame, args, count);
     t->meta = &frame;
     for (const Py *d = own->func->decorators; d; d = d->next)
-        for (const Py *pair = heuristics_of(t->file, d); pair; pair = pair->next)
+        for (const Py *pair = heuristics_of(t->file, d, e->scratch); pair; pair = pair->next)
             for (const FrontParam *p = t->kernel->params; p; p = p->next) {
                 bool is = p->at_launch && pair->a && pair->a->kind == PY_STRING &&
                           str_equal(pair->a->text, str(p->name));

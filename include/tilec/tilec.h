@@ -90,6 +90,7 @@ typedef struct tilec_context tilec_context;
 typedef struct tilec_device tilec_device;
 typedef struct tilec_stream tilec_stream;
 typedef struct tilec_event tilec_event;
+typedef struct tilec_source tilec_source;
 typedef struct tilec_kernel tilec_kernel;
 
 typedef enum tilec_severity { TILEC_ERROR, TILEC_WARNING, TILEC_NOTE } tilec_severity;
@@ -344,6 +345,36 @@ TILEC_API tilec_status tilec_kernel_from_source(tilec_context *context, tilec_de
                                                 const char *kernel, const tilec_spec *spec,
                                                 tilec_kernel **out);
 TILEC_API void tilec_kernel_destroy(tilec_kernel *kernel);
+
+// ---- Sources: a file or a text, read once, for many kernels
+//
+// Invariants: an open source has no errors. Its file is not read again; an imported file is read
+// when a kernel first needs it. Kernels keep what they need of their source, so it may be closed
+// before they are destroyed. Several threads may use one source; one of them at a time compiles a
+// kernel of it, and others that need the compiler for a kernel of it wait.
+// Ownership: the context's. Destroying the context closes the source.
+//
+//     tilec_source *source = NULL;
+//     if (tilec_source_open(ctx, "layers.py", &source) ||
+//         tilec_kernel_from_open(source, dev, "add_kernel", NULL, &add) ||
+//         tilec_kernel_from_open(source, dev, "mul_kernel", NULL, &mul)) …
+//     tilec_source_close(source);
+TILEC_API tilec_status tilec_source_open(tilec_context *context, const char *path,
+                                         tilec_source **source);
+// The arguments are those of tilec_kernel_from_source.
+TILEC_API tilec_status tilec_source_open_text(tilec_context *context, const char *name,
+                                              const char *text, size_t length,
+                                              tilec_source **source);
+// Its kernels, in the order of the text. A name lives until the source is closed.
+TILEC_API tilec_status tilec_source_kernel_count(tilec_source *source, size_t *count);
+TILEC_API tilec_status tilec_source_kernel_name(tilec_source *source, size_t index,
+                                                const char **name);
+// `kernel` may be NULL if there is only one; `spec` may be NULL. Diagnostics are those of this
+// kernel: warnings about the rest of the text came with the call that opened the source.
+TILEC_API tilec_status tilec_kernel_from_open(tilec_source *source, tilec_device *device,
+                                              const char *kernel, const tilec_spec *spec,
+                                              tilec_kernel **out);
+TILEC_API void tilec_source_close(tilec_source *source);
 
 // ---- Kernel information. The texts live as long as the kernel. All but the name need its types:
 // while one is open they give TILEC_INVALID_ARGUMENT.

@@ -21,7 +21,8 @@ typedef struct Session {
     tilec_device *device;
     tilec_stream *stream;
     tilec_event *begin, *end;
-    tilec_kernel *copy, *generic, *speaks, *fails, *tuned;
+    tilec_kernel *copy, *generic, *speaks, *fails, *tuned, *added;
+    tilec_source *source;
     tilec_buffer buffer, other, temporary;
     void *pinned;
     float x[COUNT], y[COUNT];
@@ -46,6 +47,16 @@ static const char tuned_text[] =
     "    y[program(0) * B +: B] = x[program(0) * B +: B] + 0.0;\n"
     "}\n"
     "tune tuned { B: 16, 8; }\n";
+
+// HELD is evaluated by the first kernel that uses it.
+static const char python_text[] =
+    "import triton\nimport triton.language as tl\n\n"
+    "def twice(x):\n    return x * 2\n\n"
+    "HELD = tl.constexpr(twice(8))\n\n"
+    "@triton.jit\n"
+    "def add(x_ptr, y_ptr, n, B: tl.constexpr = HELD):\n"
+    "    i = tl.program_id(0) * B + tl.arange(0, B)\n"
+    "    tl.store(y_ptr + i, tl.load(x_ptr + i, mask=i < n) + 0.0, mask=i < n)\n";
 
 static void print(void *user, const char *line, size_t length) {
     (void)user, (void)line, (void)length;
@@ -158,6 +169,39 @@ static tilec_status make_missing(Session *s) {
     return tilec_kernel_from_file(s->context, s->device, "no/such.tile", NULL, NULL, &k);
 }
 
+static tilec_status open_source(Session *s) {
+    tilec_source *source = NULL;
+    tilec_status status =
+        tilec_source_open_text(s->context, "k.py", python_text, strlen(python_text), &source);
+    assert_true(!status == (source != NULL));
+    if (!status) s->source = source;
+    return status;
+}
+
+static tilec_status make_wrong_of_open(Session *s) {
+    tilec_kernel *k;
+    return tilec_kernel_from_open(s->source, s->device, "sub", NULL, &k);
+}
+
+// With types, the kernel is compiled here; each value of B is another kernel.
+static tilec_status make_of_open(Session *s) {
+    tilec_kernel *k = NULL;
+    tilec_status status = tilec_kernel_from_open(
+        s->source, s->device, "add",
+        TILEC_SPEC(TILEC_TYPE("x_ptr", TILEC_F32), TILEC_TYPE("y_ptr", TILEC_F32),
+                   TILEC_TYPE("n", TILEC_I32), TILEC_GRID("triton.cdiv(n, B)")),
+        &k);
+    assert_true(!status == (k != NULL));
+    tilec_kernel_destroy(s->added);
+    s->added = k;
+    return status;
+}
+
+static tilec_status close_source(Session *s) {
+    tilec_source_close(s->source);
+    return TILEC_OK;
+}
+
 static tilec_view view(tilec_buffer b) { return tilec_buffer_view1(TILEC_F32, b, COUNT); }
 
 static tilec_status record_begin(Session *s) { return tilec_event_record(s->begin, s->stream); }
@@ -208,6 +252,11 @@ static tilec_status launch_tuned(Session *s) {
 static tilec_status launch_generic(Session *s) {
     tilec_status status = run(s, s->generic, TILEC_ARGS(view(s->buffer), view(s->other)));
     return status ? status : check(s, 2, 0);
+}
+
+static tilec_status launch_of_open(Session *s) {
+    tilec_status status = run(s, s->added, TILEC_ARGS(view(s->buffer), view(s->other), COUNT));
+    return status ? status : check(s, 1, 0);
 }
 
 static tilec_status launch_refused(Session *s) {
@@ -306,6 +355,12 @@ static const struct Step {
     {"launch_tuned", launch_tuned, TILEC_OK, TUNES},
     {"make_speaks", make_speaks, TILEC_OK, PRINTS},
     {"launch_speaks", launch_speaks, TILEC_OK, PRINTS},
+    {"open_source", open_source, TILEC_OK, COMPILES},
+    {"make_wrong_of_open", make_wrong_of_open, TILEC_INVALID_SOURCE, COMPILES},
+    {"make_of_open", make_of_open, TILEC_OK, COMPILES},
+    {"make_again_of_open", make_of_open, TILEC_OK, COMPILES},
+    {"close_source", close_source, TILEC_OK, COMPILES},
+    {"launch_of_open", launch_of_open, TILEC_OK, COMPILES},
     {"make_fails", make_fails, TILEC_OK, COMPILES},
     {"launch_fails", launch_fails, TILEC_KERNEL_FAILED, COMPILES},
     {"write_again", write_buffer, TILEC_OK, ANY},

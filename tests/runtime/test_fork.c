@@ -33,6 +33,7 @@ typedef struct World {
     const char *name;
     tilec_context *context;
     tilec_device *device;
+    tilec_source *open;
     tilec_kernel *twice, *says;
     tilec_stream *idle, *busy;  // the main thread's and those of the others
     tilec_buffer x, y, other;
@@ -109,6 +110,13 @@ static tilec_status make_things(const World *w) {
     return TILEC_OK;
 }
 
+static tilec_status make_of_open(const World *w) {
+    tilec_kernel *kernel = NULL;
+    tilec_status s = tilec_kernel_from_open(w->open, w->device, "says", NULL, &kernel);
+    tilec_kernel_destroy(kernel);
+    return s;
+}
+
 static void on_print(void *user, const char *line, size_t size);
 
 static bool world_open(World *w, const char *name) {
@@ -118,6 +126,7 @@ static bool world_open(World *w, const char *name) {
     *w = (World){.name = name};
     tilec_status s = tilec_context_create(&o, &w->context);
     if (!s) s = tilec_device_open(w->context, name, &w->device);
+    if (!s) s = tilec_source_open_text(w->context, "open.tile", source, strlen(source), &w->open);
     if (!s) s = kernel_of(w, "twice", &w->twice);
     if (!s) s = kernel_of(w, "says", &w->says);
     if (!s) s = tilec_stream_create(w->device, &w->idle);
@@ -155,6 +164,8 @@ static bool uses_parents(const World *w, bool *whole) {
     tilec_status s = make_things(w);
     if (refused(w, s)) *whole = false;
     if (s && !refused(w, s)) return report(w, "making", s);
+    s = make_of_open(w);  // another thread nearly always makes one of it, too
+    if (s && !refused(w, s)) return report(w, "making of an open source", s);
     s = launch_says(w, w->idle, w->y);
     if (refused(w, s)) *whole = false;
     if (s && !refused(w, s)) return report(w, "printing", s);
@@ -285,6 +296,7 @@ static void *make_on(void *user) {
     while (!w->stop && !w->failed) {
         tilec_kernel *none;
         tilec_status s = make_things(w);
+        if (!s) s = make_of_open(w);
         if (s) w->failed = !report(w, "creating during forks", s);
         if (!kernel_of(w, "nothing", &none)) w->failed = true;
     }
