@@ -24,9 +24,11 @@
 #include "target/gpu.h"
 
 enum {
-    ARCHIVE_FORMAT = 2,        // the newest one
-    ARCHIVE_FORMAT_PLAIN = 1,  // of an archive whose code takes no maps
-    ARCHIVE_CHECK = 16,        // bytes of a checksum: the first bytes of the hash
+    ARCHIVE_FORMAT = 3,        // the newest one
+    ARCHIVE_FORMAT_PLAIN = 1,  // has no variants with maps, and no alternatives of several types
+    ARCHIVE_FORMAT_MAPS = 2,
+    ARCHIVE_FORMAT_TYPES = 3,
+    ARCHIVE_CHECK = 16,  // bytes of a checksum: the first bytes of the hash
     ARCHIVE_NONE = -1
 };
 #define ARCHIVE_HEAD_MAGIC "tilecarc"

@@ -84,8 +84,8 @@ static tilec_status prepare_whole(const Call *call, const tilec_arg *args, Launc
                          : TILEC_OK;
     LaunchState before = launch_state(kernel);
     *loaded = kernel->loaded;
-    if (!s &&
-        (!*loaded || (kernel->by_shape && own_grid) || (kernel->resolve && any_none(args, count))))
+    bool chooses = kernel->by_shape && (own_grid || call->given.grid);
+    if (!s && (!*loaded || chooses || (kernel->resolve && any_none(args, count))))
         s = kernel->resolve(kernel, args, count, own_grid, loaded);
     if (s) return s;
     RtUnits units = {kernel, *loaded};
@@ -204,7 +204,7 @@ tilec_status tilec_launch(tilec_kernel *kernel, tilec_stream *stream, const tile
 }
 
 tilec_status rt_kernel_call(tilec_kernel *kernel, tilec_stream *stream, const void *const *values) {
-    const MetaKernel *meta = kernel->loaded->meta;
+    const MetaKernel *meta = kernel->params ? kernel->params : kernel->loaded->meta;
     rt_begin(kernel->context);
     if (!values && meta->arg_count)
         return rt_fail(kernel->context, TILEC_INVALID_ARGUMENT, "%s: the values are NULL",

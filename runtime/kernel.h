@@ -29,8 +29,9 @@ struct tilec_kernel {
     RtOwned owned;  // in the device's list
     tilec_context *context;
     tilec_device *device;
-    const char *name;                       // lives as long as the source
-    const RtLoaded *loaded;                 // NULL while types are open
+    const char *name;          // lives as long as the source
+    const RtLoaded *loaded;    // NULL while types are open
+    const MetaKernel *params;  // how a built function takes its arguments; NULL: as `loaded` does
     _Atomic(struct LaunchMemos *) memos;    // runtime/launch_memo.h
     _Atomic(struct LaunchMapMemos *) maps;  // runtime/launch_maps.h
     bool of_library;        // the library destroys it; calls of its user to do so are ignored

@@ -205,9 +205,11 @@ static bool recall_arg(Recall *r, const LaunchGiven *given, uint32_t i) {
     const tilec_view *v = view_at(given, i);
     if (v) return r->memo->args[i].view && recall_view(r, arg, v, i);
     if (arg->kind == META_SCALAR)
-        return recall_scalar(
-            r, arg,
-            from ? rt_number_of_arg(from) : rt_number_of_value(arg->dtype, given->values[i]), i);
+        return recall_scalar(r, arg,
+                             from
+                                 ? rt_number_of_arg(from)
+                                 : rt_number_of_value(given->meta->args[i].dtype, given->values[i]),
+                             i);
     if (from && (arg->kind != META_POINTER || from->kind != TILEC_ARG_POINTER)) return false;
     MemoPlace place = {0};
     if (from)
@@ -338,8 +340,10 @@ static bool ask_variant(LaunchMemo *memo, const MetaVariant *v) {
     return true;
 }
 
-// Handles variants whose choice depends on other code: which of several kernels is used.
+// Handles variants whose choice depends on other code: which of several kernels is used. Some of
+// them promise that an address is a multiple of 16.
 static bool ask_all(LaunchMemo *memo, const MetaKernel *meta) {
+    memo->mask |= 15;
     for (uint32_t i = 0; i < meta->arg_count; i++) {
         memo->args[i].asked = true;
         for (uint32_t j = i + 1; j < meta->arg_count; j++)

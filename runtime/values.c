@@ -46,3 +46,43 @@ tilec_arg rt_value_of(const MetaArg *arg, const void *from) {
     }
     UNREACHABLE("argument kind %d", (int)arg->kind);
 }
+
+// ---- Several alternatives
+
+// DTYPES: no type has the values of both.
+static Dtype join_numbers(Dtype a, Dtype b) {
+    bool is_float = dtype_is(a, DTYPE_CLASS_ANYFLOAT);
+    if (a == b) return a;
+    if (is_float != dtype_is(b, DTYPE_CLASS_ANYFLOAT)) return DTYPES;
+    if (is_float) return a == DTYPE_F64 || b == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
+    if (a == DTYPE_BOOL || b == DTYPE_BOOL) return a == DTYPE_BOOL ? b : a;
+    unsigned bits_a = dtype_bits(a), bits_b = dtype_bits(b);
+    if (dtype_signed(a) == dtype_signed(b)) return bits_a > bits_b ? a : b;
+    unsigned bits = dtype_signed(a) ? bits_b : bits_a;  // of the unsigned one
+    Dtype other = dtype_signed(a) ? a : b;
+    if (dtype_bits(other) > bits) return other;
+    return bits == 8 ? DTYPE_I16 : bits == 16 ? DTYPE_I32 : bits == 32 ? DTYPE_I64 : DTYPES;
+}
+
+static bool join(MetaArg *to, const MetaArg *next) {
+    if (to->kind == META_SCALAR || next->kind == META_SCALAR) {
+        if (to->kind != next->kind) return false;
+        to->dtype = join_numbers(to->dtype, next->dtype);
+        return to->dtype != DTYPES;
+    }
+    to->read |= next->read;
+    to->written |= next->written;
+    if (to->kind == META_POINTER && (next->kind != META_POINTER || next->dtype != to->dtype))
+        to->kind = META_VIEW;
+    return true;
+}
+
+bool rt_values_join(MetaArg *params, uint32_t count, const MetaKernel *next, uint32_t *wrong) {
+    *wrong = count;
+    if (next->arg_count != count) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        *wrong = i;
+        if (!join(&params[i], &next->args[i])) return false;
+    }
+    return true;
+}

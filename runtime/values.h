@@ -27,4 +27,10 @@ tilec_arg rt_value_scalar(Dtype type, const void *from);
 // For a parameter of any kind; `from` points to a number, a pointer or a tilec_view.
 tilec_arg rt_value_of(const MetaArg *arg, const void *from);
 
+// How a C function takes the arguments of several alternatives of a kernel. `params` are those of
+// the ones before; they become what the next one takes as well: of two types of numbers the C type
+// that has the values of both, of pointers to two types a view, which says its type. False: there
+// is no such type for parameter *wrong, or (*wrong is `count`) another number of them.
+bool rt_values_join(MetaArg *params, uint32_t count, const MetaKernel *next, uint32_t *wrong);
+
 #endif

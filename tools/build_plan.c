@@ -253,10 +253,12 @@ static int require_all(const BuildPlanner *p, const Unit *unit, const FrontKerne
 // The number-th combination of the axes of a kind; the last axis varies fastest.
 static void combine(const Axes *axes, bool types, size_t number, size_t *count, BuildBinding *out) {
     *count = 0;
+    for (size_t i = 0; i < axes->count; i++) *count += axes->data[i].is_type == types;
+    size_t at = *count;
     for (size_t i = axes->count; i-- > 0;) {
         const BuildAxis *a = &axes->data[i];
         if (a->is_type != types) continue;
-        out[(*count)++] = a->values.data[number % a->values.count];
+        out[--at] = a->values.data[number % a->values.count];
         number /= a->values.count;
     }
 }
@@ -319,8 +321,34 @@ static bool many_types(const Axes *axes) {
     return false;
 }
 
+static int too_many(const BuildPlanner *p, const FrontKernel *kernel) {
+    return cli_usage_error(p->cli, "kernel '%s': the values combine to more than %d alternatives",
+                           kernel->name, ALTERNATIVES_MAX);
+}
+
+// A function that an earlier line of the kernel makes, too, gets more alternatives. `first`: the
+// kernel's first function; `own`: the line's first one.
+static int add_function(BuildPlanner *p, const FrontKernel *kernel, const BuildFunction *f,
+                        size_t first, size_t own) {
+    BuildFunction *known = NULL;
+    for (size_t i = first; !known && i < own; i++)
+        if (str_equal(p->functions.data[i].symbol, f->symbol)) known = &p->functions.data[i];
+    if (!known) {
+        vec_push(p->cli->arena, &p->functions, *f);
+        return EXIT_FINE;
+    }
+    uint32_t count = known->alternative_count + f->alternative_count;
+    if (count > ALTERNATIVES_MAX) return too_many(p, kernel);
+    BuildAlternative *all = arena_new(p->cli->arena, BuildAlternative, count);
+    memcpy(all, known->alternatives, known->alternative_count * sizeof *all);
+    memcpy(all + known->alternative_count, f->alternatives, f->alternative_count * sizeof *all);
+    known->alternatives = all;
+    known->alternative_count = count;
+    return EXIT_FINE;
+}
+
 static int add_functions(BuildPlanner *p, uint32_t source, const FrontKernel *kernel,
-                         const BuildLine *line) {
+                         const BuildLine *line, size_t first) {
     Axes axes = {0};
     Arena *arena = p->cli->arena;
     int status = gather_axes(p, p->plan->units[source], kernel, line, &axes);
@@ -329,16 +357,14 @@ static int add_functions(BuildPlanner *p, uint32_t source, const FrontKernel *ke
     if (status) return status;
     size_t functions = combinations(&axes, true, FUNCTIONS_MAX);
     size_t count = combinations(&axes, false, ALTERNATIVES_MAX);
-    if (count > ALTERNATIVES_MAX)
-        return cli_usage_error(p->cli,
-                               "kernel '%s': the values combine to more than %d alternatives",
-                               kernel->name, ALTERNATIVES_MAX);
+    if (count > ALTERNATIVES_MAX) return too_many(p, kernel);
+    size_t own = p->functions.count;
     if (functions > FUNCTIONS_MAX - p->functions.count)
         return cli_usage_error(p->cli,
                                "kernel '%s': the types combine to more than %d functions of the "
                                "library",
                                kernel->name, FUNCTIONS_MAX);
-    for (size_t f = 0; f < functions; f++) {
+    for (size_t f = 0; !status && f < functions; f++) {
         BuildBinding *types = arena_new(arena, BuildBinding, axes.count + 1);
         BuildAlternative *list = arena_new(arena, BuildAlternative, count);
         size_t type_count, const_count;
@@ -357,9 +383,9 @@ static int add_functions(BuildPlanner *p, uint32_t source, const FrontKernel *ke
                               .math = p->math,
                               .alternative_count = (uint32_t)count,
                               .alternatives = list};
-        vec_push(arena, &p->functions, made);
+        status = add_function(p, kernel, &made, first, own);
     }
-    return EXIT_FINE;
+    return status;
 }
 
 // ---- All kernels ----
@@ -374,16 +400,17 @@ static int add_kernel(BuildPlanner *p, uint32_t source, const FrontKernel *kerne
     Str name = str(kernel->name);
     bool named = false;
     int status = EXIT_FINE;
+    size_t first = p->functions.count;
     for (size_t i = 0; !status && i < p->lines.count; i++) {
         BuildLine *line = &p->lines.data[i];
         if (!str_equal(line->kernel, name)) continue;
         named = line->used = true;
-        status = add_functions(p, source, kernel, line);
+        status = add_functions(p, source, kernel, line, first);
     }
     if (status || named) return status;
     if (cli_has(p->cli, "kernels") && !is_listed(cli_value(p->cli, "kernels"), name))
         return EXIT_FINE;
-    return add_functions(p, source, kernel, NULL);
+    return add_functions(p, source, kernel, NULL, first);
 }
 
 static bool kernel_exists(const BuildPlanner *p, Str name, Str *names, size_t *count, size_t room) {
@@ -592,8 +619,8 @@ static void add_path(StrBuf *b, const char *option, Str path) {
 // Prints only the names of files, so that the same sources give the same library anywhere. Two
 // files of one name are printed with their paths.
 Str build_plan_command(Cli *cli, const BuildPlan *plan) {
-    static const char *const told[] = {"specialize", "set",   "kernels",        "prefix", "math",
-                                       "host",       "lines", "object-version", "name"};
+    static const char *const told[] = {"specialize", "set",  "grid",  "kernels",        "prefix",
+                                       "math",       "host", "lines", "object-version", "name"};
     StrBuf b = strbuf(cli->arena);
     strbuf_printf(&b, "tilec build");
     for (uint32_t i = 0; i < plan->source_count; i++) {

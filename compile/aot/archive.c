@@ -36,9 +36,20 @@ ArchivePacked archive_pack_text(Arena *arena, Str text) {
     return (ArchivePacked){pack(arena, text), text.size, ARCHIVE_FORMAT_PLAIN};
 }
 
-static bool is_newer(const ArchiveGroupCode *group) {
+static bool has_maps(const ArchiveGroupCode *group) {
     for (uint32_t i = 0; i < group->count; i++)
         if (meta_is_newer(group->alternatives[i].meta)) return true;
+    return false;
+}
+
+// Older runtimes pass all alternatives what the first one takes.
+static bool has_types(const ArchiveGroupCode *group) {
+    const MetaKernel *first = group->alternatives[0].meta;
+    for (uint32_t i = 1; i < group->count; i++)
+        for (uint32_t a = 0; a < first->arg_count; a++) {
+            const MetaArg *arg = &first->args[a], *other = &group->alternatives[i].meta->args[a];
+            if (arg->kind != META_VIEW && arg->dtype != other->dtype) return true;
+        }
     return false;
 }
 
@@ -54,7 +65,8 @@ ArchivePacked archive_pack_group(Arena *arena, const ArchiveGroupCode *group) {
     wire_put_number(&out, group->count);
     strbuf_add(&out, strbuf_str(&rows));
     ArchivePacked packed = archive_pack_text(arena, strbuf_str(&out));
-    if (is_newer(group)) packed.format = ARCHIVE_FORMAT;
+    if (has_maps(group)) packed.format = ARCHIVE_FORMAT_MAPS;
+    if (has_types(group)) packed.format = ARCHIVE_FORMAT_TYPES;
     return packed;
 }
 

@@ -15,6 +15,7 @@
 #include "compile/jit/plugin.h"
 #include "compile/pipeline/diag_wire.h"
 #include "runtime/meta_wire.h"
+#include "runtime/values.h"
 
 #define SOVERSION_(major) SOVERSION2_(major)
 #define SOVERSION2_(major) #major
@@ -31,7 +32,7 @@ typedef struct Job {
     bool good, no_memory;
     ArchivePacked packed;
     Str diags;  // as bytes
-    const MetaKernel *meta;
+    BuiltFunction made;
     BuiltCodes codes;       // for GPUs: also written as files of their own
     VEC(ArMember) objects;  // for CPUs: its entries, in order
 } Job;
@@ -272,6 +273,61 @@ static MetaKernel *keep_meta(Arena *arena, const MetaKernel *meta) {
     return kept;
 }
 
+// A C function has one type for each parameter. False: the alternatives take something else.
+static bool join_params(Arena *arena, BuiltFunction *f, uint32_t *alternative, uint32_t *wrong) {
+    MetaKernel *params = arena_copy(arena, f->metas[0], sizeof *params);
+    MetaArg *args = arena_copy(arena, params->args, params->arg_count * sizeof *args);
+    params->args = args;
+    f->params = params;
+    for (uint32_t i = 1; i < f->count; i++) {
+        *alternative = i;
+        TRY(rt_values_join(args, params->arg_count, f->metas[i], wrong));
+    }
+    return true;
+}
+
+static bool find_params(Bench *b, BuiltFunction *f) {
+    uint32_t other, wrong;
+    if (join_params(b->unit->arena, f, &other, &wrong)) return true;
+    const MetaKernel *x = f->metas[0], *y = f->metas[other];
+    if (x->arg_count != y->arg_count)
+        diag_error(b->unit->diags, b->kernel->span, DIAG_SPECIALIZE,
+                   "alternatives of '%.*s' take %u and %u arguments",
+                   STR_ARG(function_of(b->job)->symbol), x->arg_count, y->arg_count);
+    else
+        diag_error(b->unit->diags, b->kernel->span, DIAG_SPECIALIZE,
+                   "alternatives of '%.*s' take %s%s and %s%s for '%.*s', and no type of C has "
+                   "the values of both",
+                   STR_ARG(function_of(b->job)->symbol),
+                   x->args[wrong].kind == META_POINTER ? "*" : "", dtype_name(x->args[wrong].dtype),
+                   y->args[wrong].kind == META_POINTER ? "*" : "", dtype_name(y->args[wrong].dtype),
+                   STR_ARG(x->args[wrong].name));
+    diag_help(b->unit->diags, "make it another function: --specialize 'NAME=%s …'",
+              b->kernel->name);
+    return false;
+}
+
+static BuiltFunction keep_function(Arena *arena, const BuiltFunction *f) {
+    const MetaKernel **metas = arena_new(arena, const MetaKernel *, f->count);
+    for (uint32_t i = 0; i < f->count; i++) metas[i] = keep_meta(arena, f->metas[i]);
+    BuiltFunction kept = {.count = f->count, .metas = metas};
+    uint32_t other, wrong;
+    CHECK(join_params(arena, &kept, &other, &wrong), "parameters that were joined do not join");
+    return kept;
+}
+
+static bool make_alternatives(Bench *b, ArchiveAlternative *alternatives, uint32_t given) {
+    const MetaKernel **metas = arena_new(b->unit->arena, const MetaKernel *, given);
+    for (uint32_t i = 0; i < b->specs.count; i++) {
+        TRY(make_alternative(b, i, &alternatives[i]));
+        if (i < given) metas[i] = alternatives[i].meta;
+    }
+    BuiltFunction f = {.count = given, .metas = metas};
+    TRY(find_params(b, &f));
+    b->job->made = keep_function(b->job->arena, &f);
+    return true;
+}
+
 static bool do_job_with(Bench *b) {
     Job *j = b->job;
     const BuildFunction *f = function_of(j);
@@ -284,17 +340,17 @@ static bool do_job_with(Bench *b) {
         FrontSpec spec = spec_of(b, &f->alternatives[i]);
         add_spec(b, &spec);
     }
+    uint32_t given = (uint32_t)b->specs.count;
     add_tuned(b);
     ArchiveAlternative *alternatives =
         arena_new(b->unit->arena, ArchiveAlternative, b->specs.count);
-    for (uint32_t i = 0; i < b->specs.count; i++) TRY(make_alternative(b, i, &alternatives[i]));
+    TRY(make_alternatives(b, alternatives, given));
     TuneRow key = tune_key(b->unit->arena, b->kernel, str(b->target_name));
     ArchiveGroupCode group = {.kernel = key.kernel,
                               .source = key.source,
                               .count = (uint32_t)b->specs.count,
                               .alternatives = alternatives};
     j->packed = archive_pack_group(j->arena, &group);
-    j->meta = keep_meta(j->arena, alternatives[0].meta);
     return true;
 }
 
@@ -503,7 +559,8 @@ static void gather_job(Arena *arena, const Job *j, Built *built, Entries *entrie
         code.bytes = copy(arena, code.bytes);
         vec_push(arena, &built->codes, code);
     }
-    if (!built->metas[j->function]) built->metas[j->function] = keep_meta(arena, j->meta);
+    BuiltFunction *f = &built->functions[j->function];
+    if (!f->count) *f = keep_function(arena, &j->made);
 }
 
 static ArchiveGroupRow *gather(Arena *arena, const BuildWork *w, Built *built, Entries *entries) {
@@ -530,7 +587,7 @@ static void write_archive(Arena *arena, const BuildWork *w, const ArchiveGroupRo
     Str *targets = arena_new(arena, Str, plan->target_count);
     for (uint32_t i = 0; i < plan->function_count; i++) {
         names[i] = plan->functions[i].symbol;
-        prototypes[i] = build_prototype(arena, names[i], built->metas[i]);
+        prototypes[i] = build_prototype(arena, names[i], built->functions[i].params);
     }
     for (uint32_t i = 0; i < plan->target_count; i++) {
         char name[CODE_TARGET_NAME_MAX];
@@ -560,9 +617,10 @@ static bool add_object(Arena *arena, const BuildPlan *plan, const Entries *entri
     CodegenStub *stubs = arena_new(arena, CodegenStub, plan->function_count);
     Str *symbols = arena_new(arena, Str, plan->function_count + 1);
     for (uint32_t i = 0; i < plan->function_count; i++) {
-        const MetaKernel *meta = built->metas[i];
+        uint32_t count;
         symbols[i] = plan->functions[i].symbol;
-        stubs[i] = (CodegenStub){symbols[i], meta->arg_count, build_values(arena, meta)};
+        const ArchiveValue *values = build_values(arena, built->functions[i].params, &count);
+        stubs[i] = (CodegenStub){symbols[i], count, values};
     }
     const char *archive = arena_printf(arena, "%.*s_archive", STR_ARG(plan->name));
     symbols[plan->function_count] = str(archive);
@@ -585,7 +643,7 @@ static bool add_object(Arena *arena, const BuildPlan *plan, const Entries *entri
 }
 
 bool build_library(Arena *arena, const BuildPlan *plan, Built *built) {
-    *built = (Built){.metas = arena_new(arena, const MetaKernel *, plan->function_count)};
+    *built = (Built){.functions = arena_new(arena, BuiltFunction, plan->function_count)};
     BuildWork w = {.plan = plan, .count = plan->function_count * plan->target_count};
     w.jobs = arena_new(arena, Job, w.count);
     for (uint32_t i = 0; i < w.count; i++)

@@ -72,13 +72,20 @@ typedef struct BuiltCode {
     bool cached;
 } BuiltCode;
 
+// A function, as its first target has it.
+typedef struct BuiltFunction {
+    uint32_t count;
+    const MetaKernel *const *metas;  // of the alternatives that were asked for
+    const MetaKernel *params;        // how C passes the arguments of all of them
+} BuiltFunction;
+
 typedef struct Built {
     Str archive;
     uint64_t interface_number;
     size_t packed_bytes;  // of the GPU code
     VEC(ArMember) members;
     VEC(BuiltCode) codes;
-    const MetaKernel **metas;  // for each function, of its first target
+    BuiltFunction *functions;
 } Built;
 
 // False after reporting.
@@ -91,9 +98,9 @@ bool build_shared(Arena *arena, const BuildPlan *plan, const Built *built, Str s
 bool build_device_takes(const BuildPlan *plan, Str device, uint32_t *target);
 
 // "tilec_status softmax(tilec_stream *stream, tilec_view x, tilec_view y)"
-Str build_prototype(Arena *arena, Str symbol, const MetaKernel *meta);
+Str build_prototype(Arena *arena, Str symbol, const MetaKernel *params);
 // The form in which a stub takes each argument.
-const ArchiveValue *build_values(Arena *arena, const MetaKernel *meta);
+const ArchiveValue *build_values(Arena *arena, const MetaKernel *params, uint32_t *count);
 Str build_header(Arena *arena, const BuildPlan *plan, const Built *built);
 // A description of what was built, as JSON.
 Str build_manifest(Arena *arena, const BuildPlan *plan, const Built *built);

@@ -19,10 +19,11 @@ static const ArchiveValue scalar_values[DTYPES] = {
     [DTYPE_U4] = ARCHIVE_I8,
 };
 
-const ArchiveValue *build_values(Arena *arena, const MetaKernel *meta) {
-    ArchiveValue *values = arena_new(arena, ArchiveValue, meta->arg_count + 1);
-    for (uint32_t i = 0; i < meta->arg_count; i++) {
-        const MetaArg *arg = &meta->args[i];
+const ArchiveValue *build_values(Arena *arena, const MetaKernel *params, uint32_t *count) {
+    ArchiveValue *values = arena_new(arena, ArchiveValue, params->arg_count + 1);
+    *count = params->arg_count;
+    for (uint32_t i = 0; i < params->arg_count; i++) {
+        const MetaArg *arg = &params->args[i];
         values[i] = arg->kind == META_VIEW      ? ARCHIVE_VIEW
                     : arg->kind == META_POINTER ? ARCHIVE_POINTER
                                                 : scalar_values[arg->dtype];
@@ -72,11 +73,11 @@ static const char *parameter(Arena *arena, const MetaKernel *meta, uint32_t numb
     UNREACHABLE("argument kind %d", (int)arg->kind);
 }
 
-Str build_prototype(Arena *arena, Str symbol, const MetaKernel *meta) {
+Str build_prototype(Arena *arena, Str symbol, const MetaKernel *params) {
     StrBuf b = strbuf(arena);
     strbuf_printf(&b, "tilec_status %.*s(tilec_stream *stream", STR_ARG(symbol));
-    for (uint32_t i = 0; i < meta->arg_count; i++)
-        strbuf_printf(&b, ", %s", parameter(arena, meta, i));
+    for (uint32_t i = 0; i < params->arg_count; i++)
+        strbuf_printf(&b, ", %s", parameter(arena, params, i));
     strbuf_char(&b, ')');
     return strbuf_str(&b);
 }
@@ -133,8 +134,22 @@ static void put_doc(Arena *arena, const FrontFile *file, Str kernel, StrBuf *out
     for (size_t i = 0; i < count; i++) put_comment(out, lines[i]);
 }
 
-static void put_view(const MetaKernel *meta, const MetaArg *arg, StrBuf *out) {
-    strbuf_printf(out, "//   %.*s: %s", STR_ARG(arg->name), dtype_name(arg->dtype));
+// "f16 or f32": the types that the alternatives take.
+static void put_types(const BuiltFunction *f, uint32_t number, StrBuf *out) {
+    for (uint32_t i = 0; i < f->count; i++) {
+        Dtype type = f->metas[i]->args[number].dtype;
+        bool known = false;
+        for (uint32_t k = 0; k < i; k++) known |= f->metas[k]->args[number].dtype == type;
+        if (!known) strbuf_printf(out, "%s%s", i ? " or " : "", dtype_name(type));
+    }
+}
+
+static void put_array(const BuiltFunction *f, uint32_t number, StrBuf *out) {
+    const MetaKernel *meta = f->metas[0];
+    const MetaArg *arg = &meta->args[number], *param = &f->params->args[number];
+    strbuf_printf(out, "//   %.*s: ", STR_ARG(arg->name));
+    if (arg->kind != param->kind) strbuf_add(out, STR("a view of "));
+    put_types(f, number, out);
     if (arg->kind == META_VIEW) {
         strbuf_char(out, '[');
         for (uint32_t d = 0; d < arg->rank; d++) {
@@ -147,10 +162,10 @@ static void put_view(const MetaKernel *meta, const MetaArg *arg, StrBuf *out) {
         }
         strbuf_printf(out, "]%s", arg->strided ? ", strided" : "");
     }
-    const char *use = arg->read && arg->written ? "read and written"
-                      : arg->written            ? "written"
-                      : arg->read               ? "read"
-                                                : "not used";
+    const char *use = param->read && param->written ? "read and written"
+                      : param->written              ? "written"
+                      : param->read                 ? "read"
+                                                    : "not used";
     strbuf_printf(out, ", %s\n", use);
 }
 
@@ -178,9 +193,7 @@ static void put_value(bool first, Str name, int64_t value, StrBuf *out) {
 }
 
 // The consts with which the code was compiled.
-static void put_consts(const BuildPlan *plan, const BuildFunction *f, const MetaKernel *meta,
-                       StrBuf *out) {
-    const MetaVariant *v = &meta->variants[0];
+static void put_consts(const BuildPlan *plan, const MetaVariant *v, StrBuf *out) {
     char target[CODE_TARGET_NAME_MAX];
     uint32_t count = 0;
     for (uint32_t i = 0; i < v->binding_count; i++) {
@@ -190,6 +203,27 @@ static void put_consts(const BuildPlan *plan, const BuildFunction *f, const Meta
         put_value(count == 1, v->bindings[i].name, v->bindings[i].value, out);
     }
     if (count) strbuf_char(out, '\n');
+}
+
+// False: the function's name, or the prototype, has it already. The types of parameters have their
+// promises.
+static bool put_setting(bool first, const BuildBinding *b, const MetaKernel *meta, StrBuf *out) {
+    const MetaArg *arg = NULL;
+    for (uint32_t i = 0; i < meta->arg_count; i++)
+        if (str_equal(meta->args[i].name, b->name)) arg = &meta->args[i];
+    if (str_equal(b->name, STR(FRONT_GRID)) || (b->is_type && !arg)) return false;
+    if (!b->is_type && !b->text.size) {
+        put_value(first, b->name, b->value, out);
+        return true;
+    }
+    strbuf_printf(out, "%s%.*s = %s", first ? "" : ", ", STR_ARG(b->name),
+                  b->is_type && arg->kind == META_POINTER ? "*" : "");
+    strbuf_add(out, b->is_type ? str(dtype_name(b->type)) : b->text);
+    if (b->is_type && b->value) strbuf_printf(out, ":%lld", (long long)b->value);
+    return true;
+}
+
+static void put_alternatives(const BuildFunction *f, const MetaKernel *meta, StrBuf *out) {
     if (f->alternative_count < 2) return;
     strbuf_printf(
         out,
@@ -199,32 +233,43 @@ static void put_consts(const BuildPlan *plan, const BuildFunction *f, const Meta
     for (uint32_t a = 0; a < f->alternative_count; a++) {
         bool first = true;
         strbuf_printf(out, "//   ");
-        for (uint32_t i = 0; i < f->alternatives[a].count; i++) {
-            const BuildBinding *b = &f->alternatives[a].bindings[i];
-            if (b->is_type) continue;
-            put_value(first, b->name, b->value, out);
-            first = false;
-        }
+        for (uint32_t i = 0; i < f->alternatives[a].count; i++)
+            if (put_setting(first, &f->alternatives[a].bindings[i], meta, out)) first = false;
         strbuf_char(out, '\n');
     }
 }
 
-static void put_facts(const BuildPlan *plan, const BuildFunction *f, const MetaKernel *meta,
+static bool all_require(const BuiltFunction *f, Str text) {
+    for (uint32_t a = 0; a < f->count; a++) {
+        const MetaVariant *v = &f->metas[a]->variants[0];
+        bool found = false;
+        for (uint32_t i = 0; i < v->requires_count; i++)
+            found |= str_equal(v->requires[i].text, text);
+        if (!found) return false;
+    }
+    return true;
+}
+
+static void put_facts(const BuildPlan *plan, const BuildFunction *f, const BuiltFunction *built,
                       StrBuf *out) {
+    const MetaKernel *meta = built->metas[0];
     const MetaVariant *v = &meta->variants[0];
     for (uint32_t i = 0; i < meta->arg_count; i++)
-        if (meta->args[i].kind != META_SCALAR) put_view(meta, &meta->args[i], out);
-    for (uint32_t i = 0; i < v->requires_count; i++) put_requires(v->requires[i].text, out);
-    put_consts(plan, f, meta, out);
+        if (meta->args[i].kind != META_SCALAR) put_array(built, i, out);
+    for (uint32_t i = 0; i < v->requires_count; i++)
+        if (all_require(built, v->requires[i].text)) put_requires(v->requires[i].text, out);
+    put_consts(plan, v, out);
+    put_alternatives(f, meta, out);
 }
 
 static void put_function(Arena *arena, const BuildPlan *plan, const Built *built, uint32_t number,
                          StrBuf *out) {
     const BuildFunction *f = &plan->functions[number];
+    const BuiltFunction *made = &built->functions[number];
     strbuf_char(out, '\n');
     put_doc(arena, plan->units[f->source]->file, f->kernel, out);
-    put_facts(plan, f, built->metas[number], out);
-    put_prototype(out, build_prototype(arena, f->symbol, built->metas[number]));
+    put_facts(plan, f, made, out);
+    put_prototype(out, build_prototype(arena, f->symbol, made->params));
 }
 
 static Str guard_of(Arena *arena, Str name) {
@@ -298,11 +343,11 @@ Str build_manifest(Arena *arena, const BuildPlan *plan, const Built *built) {
     json_key(&j, "functions"), json_open(&j, '[');
     for (uint32_t i = 0; i < plan->function_count; i++) {
         StrBuf meta = strbuf(arena);
-        meta_json(built->metas[i], &meta);
+        meta_json(built->functions[i].metas[0], &meta);
         json_open(&j, '{');
         json_key(&j, "name"), json_str(&j, plan->functions[i].symbol);
         json_key(&j, "prototype");
-        json_str(&j, build_prototype(arena, plan->functions[i].symbol, built->metas[i]));
+        json_str(&j, build_prototype(arena, plan->functions[i].symbol, built->functions[i].params));
         json_key(&j, "metadata"), json_raw(&j, strbuf_str(&meta));
         json_close(&j, '}');
     }

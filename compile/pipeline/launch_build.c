@@ -187,11 +187,31 @@ static void note_options(Builder *b, MetaVariant *v) {
     v->options = options;
 }
 
+// Facts about the address of a pointer are promises of the caller.
+static void require_addresses(Builder *b, MetaRequires *requires, MetaVariant *v) {
+    for (size_t i = 0; i < b->func->params.count; i++) {
+        const IrParam *p = &b->func->params.data[i];
+        uint64_t divisor = p->facts.divisor;
+        if (p->value->type->kind != IR_PTR || divisor < 2 || divisor & (divisor - 1)) continue;
+        LaunchInstr x = {.dtype = DTYPE_U64, .result = DTYPE_U64};
+        LaunchInstr address = x, mask = x, zero = x, holds = x;
+        address.op = LAUNCH_ARG_ADDRESS, address.a = (uint32_t)i;
+        mask.op = zero.op = LAUNCH_CONST, mask.imm = divisor - 1;
+        x.op = LAUNCH_AND, x.a = emit(b, address), x.b = emit(b, mask);
+        holds.op = LAUNCH_EQ, holds.result = DTYPE_BOOL;
+        holds.a = emit(b, x), holds.b = emit(b, zero);
+        const char *text =
+            arena_printf(b->arena, "%s %% %llu == 0", p->name, (unsigned long long)divisor);
+        requires[v->requires_count++] = (MetaRequires){str(text), emit(b, holds)};
+    }
+}
+
 static MetaVariant build_variant(Builder *b) {
     const IrFunc *f = b->func;
     MetaVariant v = {
         .entry = symbol_text(f->name), .guard = META_NO_VALUE, .ctas = f->ctas, .block = {1, 1, 1}};
-    MetaRequires *requires = arena_new(b->arena, MetaRequires, f->sections.count + 1);
+    MetaRequires *requires =
+        arena_new(b->arena, MetaRequires, f->sections.count + f->params.count + 1);
     for (size_t i = 0; i < f->sections.count; i++) {
         const IrSection *s = &f->sections.data[i];
         if (s->kind == IR_BODY) continue;
@@ -207,6 +227,7 @@ static MetaVariant build_variant(Builder *b) {
         for (uint32_t d = 0; d < v.grid_rank && d < 3; d++)
             v.grid[d] = value_of(b, ir_operand(yield, d));
     }
+    require_addresses(b, requires, &v);
     v.requires = requires;
     MetaBinding *bindings = arena_new(b->arena, MetaBinding, f->bindings.count + 1);
     for (size_t i = 0; i < f->bindings.count; i++) {

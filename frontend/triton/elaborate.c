@@ -242,7 +242,8 @@ static Val argument(Elab *e, const FrontParam *p, const PyParam *py) {
     param->span = py->span;
     add_binding(e, p->name, (Val){.kind = VAL_TYPE, .type = elem});
     int64_t fact = fact_of(e, param);
-    if (fact == 16) param->facts.divisor = 16;
+    if (fact == 16 || (type->kind == IR_PTR && given && given->value == 16))
+        param->facts.divisor = 16;
     return fact == 1 ? el_int(1) : el_ir(param->value);
 }
 

@@ -7,6 +7,7 @@
 #include "runtime/cuda/device.h"
 #include "runtime/launch.h"
 #include "runtime/library/library.h"
+#include "runtime/values.h"
 
 // ---- Modules ----
 
@@ -112,13 +113,17 @@ typedef struct FunctionChoice {
     Arena *scratch;
     const tilec_arg *args;
     size_t count;
+    bool own_grid;
     LaunchPlan plan;
 } FunctionChoice;
 
+// A caller's grid is checked when the alternative is known; any will do here.
 static tilec_status attempt(FunctionChoice *c, const LibraryAlternative *a) {
+    static const LaunchOverride any = {LAUNCH_ANY_VARIANT, {1, 1, 1}};
     const tilec_kernel *k = &c->f->kernel;
     rt_begin(k->context);
-    return launch_prepare(k->context, k->device, a->loaded.meta, c->args, c->count, NULL, &c->plan);
+    return launch_prepare(k->context, k->device, a->loaded.meta, c->args, c->count,
+                          c->own_grid ? NULL : &any, &c->plan);
 }
 
 static bool fits(FunctionChoice *c, const LibraryAlternative *a) {
@@ -157,21 +162,52 @@ static bool is_common(const LibraryFunction *f, const TuneSetting *s) {
     return true;
 }
 
-// Adds "BM=64 warps=4 | BM=128 warps=8": the settings in which they differ.
+static bool is_common_type(const LibraryFunction *f, uint32_t arg, Dtype type) {
+    for (uint32_t i = 0; i < f->count; i++)
+        if (f->alternatives[i].loaded.meta->args[arg].dtype != type) return false;
+    return true;
+}
+
+static bool requires_it(const MetaVariant *v, Str text) {
+    for (uint32_t i = 0; i < v->requires_count; i++)
+        if (str_equal(v->requires[i].text, text)) return true;
+    return false;
+}
+
+static bool is_common_promise(const LibraryFunction *f, Str text) {
+    for (uint32_t i = 0; i < f->count; i++)
+        if (!requires_it(&f->alternatives[i].loaded.meta->variants[0], text)) return false;
+    return true;
+}
+
+static void add_settings(const LibraryFunction *f, const MetaVariant *v, StrBuf *out) {
+    for (uint32_t k = 0; k < v->binding_count; k++) {
+        TuneSetting s = {v->bindings[k].name, v->bindings[k].value};
+        if (!v->bindings[k].is_type && !is_common(f, &s))
+            strbuf_printf(out, " %.*s=%lld", STR_ARG(s.name), (long long)s.value);
+    }
+    for (uint32_t k = 0; k < v->option_count; k++) {
+        TuneSetting s = {str(v->options[k].name), v->options[k].value};
+        if (!is_common(f, &s))
+            strbuf_printf(out, " %.*s=%lld", STR_ARG(s.name), (long long)s.value);
+    }
+}
+
+// Adds "n=i32 (n % 16 == 0) | n=i64 BM=128 warps=8": in what they differ.
 static void add_alternatives(const LibraryFunction *f, StrBuf *out) {
     for (uint32_t i = 0; i < f->count; i++) {
-        const MetaVariant *v = &f->alternatives[i].loaded.meta->variants[0];
+        const MetaKernel *meta = f->alternatives[i].loaded.meta;
+        const MetaVariant *v = &meta->variants[0];
         if (i) strbuf_add(out, STR(" |"));
-        for (uint32_t k = 0; k < v->binding_count; k++) {
-            TuneSetting s = {v->bindings[k].name, v->bindings[k].value};
-            if (!v->bindings[k].is_type && !is_common(f, &s))
-                strbuf_printf(out, " %.*s=%lld", STR_ARG(s.name), (long long)s.value);
-        }
-        for (uint32_t k = 0; k < v->option_count; k++) {
-            TuneSetting s = {str(v->options[k].name), v->options[k].value};
-            if (!is_common(f, &s))
-                strbuf_printf(out, " %.*s=%lld", STR_ARG(s.name), (long long)s.value);
-        }
+        for (uint32_t a = 0; a < meta->arg_count; a++)
+            if (!is_common_type(f, a, meta->args[a].dtype))
+                strbuf_printf(out, " %.*s=%s%s", STR_ARG(meta->args[a].name),
+                              meta->args[a].kind == META_POINTER ? "*" : "",
+                              dtype_name(meta->args[a].dtype));
+        add_settings(f, v, out);
+        for (uint32_t k = 0; k < v->requires_count; k++)
+            if (!is_common_promise(f, v->requires[k].text))
+                strbuf_printf(out, " (%.*s)", STR_ARG(v->requires[k].text));
     }
 }
 
@@ -207,13 +243,25 @@ static tilec_status none_fits(FunctionChoice *c, tilec_status status, Str said) 
     return rt_fail(context, status, "%s", text.text);
 }
 
-// A caller's own grid is for the first alternative, even if it refuses the arguments.
-static tilec_status choose(FunctionChoice *c, bool own_grid, const LibraryAlternative **found) {
+// Does the alternative have the consts of the first one?
+static bool has_first_consts(const LibraryFunction *f, uint32_t number) {
+    const MetaVariant *v = &f->alternatives[0].loaded.meta->variants[0];
+    const MetaVariant *other = &f->alternatives[number].loaded.meta->variants[0];
+    for (uint32_t k = 0; k < v->binding_count; k++) {
+        TuneSetting s = {v->bindings[k].name, v->bindings[k].value};
+        if (!v->bindings[k].is_type && !has_setting(other, &s)) return false;
+    }
+    return true;
+}
+
+// A caller's own grid depends on consts, and is for those of the first alternative.
+static tilec_status choose(FunctionChoice *c, const LibraryAlternative **found) {
     tilec_context *context = c->f->kernel.context;
     tilec_status first = TILEC_OK;
     Str said = {0};
-    *found = own_grid ? tuned(c) : c->f->alternatives;
+    *found = c->own_grid ? tuned(c) : NULL;
     for (uint32_t i = 0; !*found && i < c->f->count; i++) {
+        if (!c->own_grid && !has_first_consts(c->f, i)) continue;
         tilec_status s = attempt(c, &c->f->alternatives[i]);
         if (!s) *found = &c->f->alternatives[i];
         if (!s || i) continue;
@@ -230,9 +278,10 @@ static tilec_status resolve_locked(LibraryFunction *f, const tilec_arg *args, si
                                    bool own_grid, const RtLoaded **loaded) {
     const LibraryAlternative *found;
     arena_reset(f->scratch, (ArenaMark){0});
-    FunctionChoice c = {.f = f, .scratch = f->scratch, .args = args, .count = count};
+    FunctionChoice c = {
+        .f = f, .scratch = f->scratch, .args = args, .count = count, .own_grid = own_grid};
     c.plan = launch_plan(arena_new(c.scratch, LaunchRoom, 1));
-    tilec_status s = choose(&c, own_grid, &found);
+    tilec_status s = choose(&c, &found);
     if (!s) *loaded = &found->loaded;
     return s;
 }
@@ -301,12 +350,17 @@ static void add_alternative(LibraryFunction *f, uint32_t number, const ArchiveAl
     a->loaded = (RtLoaded){.modules = a->modules, .meta = from->meta};
 }
 
-// Do all alternatives take the same arguments?
-static bool same_arguments(const ArchiveGroup *group) {
+// How the C function takes the arguments of all alternatives; NULL: the group is damaged.
+static const MetaKernel *params_of(Arena *arena, const ArchiveGroup *group) {
+    const MetaKernel *first = group->alternatives[0].meta;
+    MetaKernel *params = arena_copy(arena, first, sizeof *first);
+    MetaArg *args = arena_copy(arena, first->args, first->arg_count * sizeof *args);
+    uint32_t wrong;
+    params->args = args;
     for (uint32_t i = 1; i < group->count; i++)
-        if (group->alternatives[i].meta->arg_count != group->alternatives[0].meta->arg_count)
-            return false;
-    return true;
+        if (!rt_values_join(args, params->arg_count, group->alternatives[i].meta, &wrong))
+            return NULL;
+    return params;
 }
 
 static bool entries_exist(const tilec_library *l, const ArchiveGroup *group, bool on_gpu) {
@@ -355,7 +409,8 @@ tilec_status library_function_make(tilec_library *library, uint32_t number,
     ArchiveResult result = archive_group(&library->archive, group, arena, &code);
     if (result == ARCHIVE_NO_MEMORY) os_out_of_memory();
     bool on_gpu = library->device->api->gpu != NULL;
-    if (result || !same_arguments(&code) || !entries_exist(library, &code, on_gpu) ||
+    const MetaKernel *params = result ? NULL : params_of(arena, &code);
+    if (!params || !entries_exist(library, &code, on_gpu) ||
         (code.count > 1 && !has_table(library))) {
         arena_destroy(arena);
         return damaged(library, &from);
@@ -378,6 +433,7 @@ tilec_status library_function_make(tilec_library *library, uint32_t number,
                                .by_shape = code.count > 1,
                                .name = arena_text(arena, from.name.text, from.name.size),
                                .loaded = &f->alternatives[0].loaded,
+                               .params = params,
                                .resolve = resolve,
                                .prepare = prepare};
     *function = f;

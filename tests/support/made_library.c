@@ -13,7 +13,7 @@
 
 #include <tilec/version.h>
 
-enum { TARGETS_MAX = 32, ALTERNATIVES_MAX = 8, BINDINGS_MAX = 8 };
+enum { TARGETS_MAX = 32, ALTERNATIVES_MAX = 8, BINDINGS_MAX = 12 };
 
 #define MADE_TEXT_(x) #x
 #define MADE_TEXT(x) MADE_TEXT_(x)
@@ -65,15 +65,21 @@ static Str next_word(Str *text) {
     return str_cut(*text, ' ', text);
 }
 
+// A type, with `*` and a fact in languages with texts; else a number, else a text.
 static BuildBinding binding_of(Str word) {
-    Str value;
+    Str value, fact;
     BuildBinding b = {.name = str_cut(word, '=', &value)};
     uint64_t number;
     bool overflow = false;
-    b.is_type = dtype_from_name(value, &b.type);
-    if (b.is_type) return b;
-    if (!str_to_u64(value, &number, &overflow)) fail_msg("no value: %.*s", STR_ARG(word));
-    b.value = (int64_t)number;
+    b.pointer = str_starts(value, STR("*"));
+    if (b.pointer) value.text++, value.size--;
+    Str type = str_cut(value, ':', &fact);
+    b.is_type = dtype_from_name(type, &b.type);
+    bool is_grid = str_equal(b.name, STR(FRONT_GRID));
+    if (!is_grid && str_to_u64(b.is_type ? fact : value, &number, &overflow))
+        b.value = (int64_t)number;
+    else if (!b.is_type)
+        b.text = value;
     return b;
 }
 

@@ -1,9 +1,9 @@
 // Made library: kernels built by build_library() in this process, as an archive that the runtime
 // loads without a linker, or with entries from a shared library of the objects.
 //
-// A function is "SYMBOL=KERNEL NAME=VALUE … | NAME=VALUE …": alternatives between bars; they are to
-// be added in the order of their symbols. Invariants: what does not build fails the test, but for
-// made_try. Ownership: made_free; `data` and `linked` are dead then.
+// A function is "SYMBOL=KERNEL NAME=VALUE … | NAME=VALUE …": alternatives between bars, values
+// without blanks; they are to be added in the order of their symbols. Invariants: what does not
+// build fails the test, but for made_try. Ownership: made_free; `data` and `linked` are dead then.
 //
 //     MadeLibrary *m = made_library("lib", "sm_80,x86-64-v3");
 //     made_source(m, "examples/softmax.tile");

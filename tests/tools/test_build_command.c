@@ -269,6 +269,25 @@ static void headers_compile_anywhere(void **state) {
     if (!tried) print_message("no compiler here: the header is not compiled\n");
 }
 
+// In the order of the lines; a function that only one line makes has no others.
+static void lines_of_one_function_are_alternatives(void **state) {
+    Tool *t = *state;
+    if (!codegen_built()) return;
+    tool_run(t, 0,
+             "tilec build any.tile --specialize 'any T=f16 B=64 warps=4' --specialize "
+             "'any T=f16,f32 B=128' --specialize 'set B=1' -o liba.a --header a.h --target sm_80");
+    expect_in(t, "a.h",
+              "// This is the first of 2; a launch takes the first that fits, or the one that a "
+              "tune table names:\n//   B = 64, warps = 4\n//   B = 128\n"
+              "tilec_status any_f16(");
+    expect_in(t, "a.h", "// Consts of sm_80: B = 128\ntilec_status any_f32(");
+    tool_run(t, 2,
+             "tilec build any.tile --specialize 'any T=f16 B=1,2,4,8,16,32,64,128 warps=1,2,4,8' "
+             "--specialize 'any T=f16 B=1,2,4,8,16,32,64,128,256 warps=1,2,4,8' -o l.a "
+             "--target sm_80");
+    assert_true(tool_said(t, "kernel 'any': the values combine to more than 64 alternatives"));
+}
+
 // Libraries that are linked whole have the same code.
 static void libraries_are_linked_whole(void **state) {
     Tool *t = *state;
@@ -602,13 +621,21 @@ static void names_may_end_like_types(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        BUILD_TEST(writes_what_it_is_asked_for), BUILD_TEST(says_that_ptxas_refuses_the_code),
-        BUILD_TEST(json_says_what_was_built),    BUILD_TEST(the_same_input_gives_the_same_bytes),
-        BUILD_TEST(names_of_the_library),        BUILD_TEST(depfiles_name_imports),
-        BUILD_TEST(headers_compile_anywhere),    BUILD_TEST(wrong_uses_are_refused),
-        BUILD_TEST(all_errors_are_told),         BUILD_TEST(targets_may_refuse),
-        BUILD_TEST(libraries_are_linked_whole),  BUILD_TEST(told_commands_can_be_typed),
-        BUILD_TEST(code_is_for_several),         BUILD_TEST(names_may_end_like_types),
+        BUILD_TEST(writes_what_it_is_asked_for),
+        BUILD_TEST(says_that_ptxas_refuses_the_code),
+        BUILD_TEST(json_says_what_was_built),
+        BUILD_TEST(the_same_input_gives_the_same_bytes),
+        BUILD_TEST(names_of_the_library),
+        BUILD_TEST(depfiles_name_imports),
+        BUILD_TEST(headers_compile_anywhere),
+        BUILD_TEST(wrong_uses_are_refused),
+        BUILD_TEST(all_errors_are_told),
+        BUILD_TEST(targets_may_refuse),
+        BUILD_TEST(lines_of_one_function_are_alternatives),
+        BUILD_TEST(libraries_are_linked_whole),
+        BUILD_TEST(told_commands_can_be_typed),
+        BUILD_TEST(code_is_for_several),
+        BUILD_TEST(names_may_end_like_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

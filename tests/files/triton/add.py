@@ -65,20 +65,41 @@ def add(x: torch.Tensor, y: torch.Tensor):
 #| check output_ptr: 100 elements agree, worst at 1 of the bound
 #| check with signed zeros, subnormals, infinities and NaN: all agree
 #| output_ptr: f32[100] = -0.37781513 -0.74541926 0.5559131 -0.48837456 -0.35369074 -0.033402022 -0.021099031 0.7646724 …
-# RUN: tilec build %s -o %t.a --header %t.h --name add --target x86-64-v3,sm_80,gfx942 --quiet --grid 'add_kernel=cdiv(n_elements, BLOCK_SIZE)' --specialize 'add_kernel x_ptr=*f32:16 y_ptr=*f32:16 output_ptr=*f32:16 n_elements=i32 BLOCK_SIZE=1024' && grep -B5 -A1 'add_kernel(' %t.h; rm -f %t.a %t.h
+# RUN: tilec build %s -o %t.a --header %t.h --name add --target x86-64-v3,sm_80,gfx942 --quiet --grid 'add_kernel=cdiv(n_elements, BLOCK_SIZE)' --specialize 'add_kernel x_ptr=*f32:16 y_ptr=*f32:16 output_ptr=*f32:16 n_elements=i32 BLOCK_SIZE=1024' && grep -B8 -A1 'add_kernel(' %t.h; rm -f %t.a %t.h
 # OUT:
 #| // Adds two vectors.
 #| //   x_ptr: f32, read
 #| //   y_ptr: f32, read
 #| //   output_ptr: f32, written
+#| // Requires: x_ptr % 16 == 0
+#| // Requires: y_ptr % 16 == 0
+#| // Requires: output_ptr % 16 == 0
 #| // Consts of x86-64-v3: BLOCK_SIZE = 1024
 #| tilec_status add_kernel(tilec_stream *stream, const float *x_ptr, const float *y_ptr,
 #|     float *output_ptr, int32_t n_elements);
+# RUN: tilec build %s -o %t.a --header %t.h --name add --target sm_80 --quiet --grid 'cdiv(n_elements, BLOCK_SIZE)' --specialize 'add_kernel x_ptr=*f32:16 y_ptr=*f32:16 output_ptr=*f32:16 n_elements=i32:16 BLOCK_SIZE=1024' --specialize 'add_kernel x_ptr=*f32 y_ptr=*f32 output_ptr=*f32 n_elements=i64 BLOCK_SIZE=1024' && grep -B8 -A1 'add_kernel(' %t.h; rm -f %t.a %t.h
+# OUT:
+#| // Adds two vectors.
+#| //   x_ptr: f32, read
+#| //   y_ptr: f32, read
+#| //   output_ptr: f32, written
+#| // Consts of sm_80: BLOCK_SIZE = 1024
+#| // This is the first of 2; a launch takes the first that fits, or the one that a tune table names:
+#| //   x_ptr = *f32:16, y_ptr = *f32:16, output_ptr = *f32:16, n_elements = i32:16, BLOCK_SIZE = 1024
+#| //   x_ptr = *f32, y_ptr = *f32, output_ptr = *f32, n_elements = i64, BLOCK_SIZE = 1024
+#| tilec_status add_kernel(tilec_stream *stream, const float *x_ptr, const float *y_ptr,
+#|     float *output_ptr, int64_t n_elements);
 # RUN: tilec build %s -o %t.a --target x86-64-v3 --specialize 'add_kernel x_ptr=*f32 y_ptr=*f32 output_ptr=*f32 BLOCK_SIZE=1024'
 # OUT:
 #| tilec: error: kernel 'add_kernel' has no grid of its own [usage]
 #| help: --grid 'add_kernel=cdiv(n, BLOCK)'
 # EXIT: 2
+# RUN: tilec build %s -o %t.a --target sm_80 --grid 'cdiv(n_elements, BLOCK_SIZE)' --specialize 'add_kernel x_ptr=*f32 y_ptr=*f32 output_ptr=*f32 n_elements=i32 BLOCK_SIZE=512' --specialize 'add_kernel x_ptr=*f32 y_ptr=*f32 output_ptr=*f32 n_elements=f32 BLOCK_SIZE=512'
+# OUT:
+#| error: invalid operands of types fp32 and 512: '//' takes integers [type]
+#| note: building add_kernel for sm_80
+#| help: tl.floor(x / y) divides floats and rounds down
+# EXIT: 1
 # RUN: tilec build %s -o %t.a --target x86-64-v3 --grid 'cdiv(n_elements, BLOCK_SIZE)' --set BLOCK_SIZE=1024
 # OUT:
 #| tilec: error: kernel 'add_kernel': the type of the pointer 'x_ptr' is not known [usage]
