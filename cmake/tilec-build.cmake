@@ -70,6 +70,8 @@ endfunction()
 #   TARGETS target…    sm_80, gfx942, x86-64-v3, …: GPUs, and CPUs of the project's architecture
 #   SPECIALIZE line…   "matmul T=f16,f32 BM=64", "small=matmul T=f16 BM=16", one a line
 #   SET name=value…    types, consts and options of all kernels that have them
+#   GRID text…         "kernel=cdiv(n, BLOCK)": grids of kernels in .py files; without one, the
+#                      function takes the grid
 #   KERNELS name…      these kernels only
 #   NAME name          prefix of NAME_load, NAME_archive and NAME.h; default: the target's name.
 #                      So several targets (static for C, shared for C++) serve the same sources
@@ -85,7 +87,7 @@ endfunction()
 # Makes the target NAME, which can be linked, installed and exported like any library.
 function(tilec_add_library name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED;LINES" "NAME;HEADER;PREFIX;TUNE;RUNTIME"
-                          "SOURCES;TARGETS;SPECIALIZE;SET;KERNELS;MATH;OPTIONS")
+                          "SOURCES;TARGETS;SPECIALIZE;SET;GRID;KERNELS;MATH;OPTIONS")
     if(arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "tilec_add_library(${name}): '${arg_UNPARSED_ARGUMENTS}' follows no "
                             "keyword: write tilec_add_library(${name} SOURCES … TARGETS …)")
@@ -99,7 +101,7 @@ function(tilec_add_library name)
                             "write another one")
     endif()
     if(NOT arg_SOURCES)
-        message(FATAL_ERROR "tilec_add_library(${name}): SOURCES are missing: the .tile files")
+        message(FATAL_ERROR "tilec_add_library(${name}): SOURCES are missing: .tile or .py files")
     endif()
     if(NOT arg_TARGETS)
         message(FATAL_ERROR "tilec_add_library(${name}): TARGETS are missing: what to build for, "
@@ -162,6 +164,9 @@ function(tilec_add_library name)
     endforeach()
     foreach(setting IN LISTS arg_SET)
         list(APPEND options --set "${setting}")
+    endforeach()
+    foreach(grid IN LISTS arg_GRID)
+        list(APPEND options --grid "${grid}")
     endforeach()
     if(arg_PREFIX)
         list(APPEND options --prefix "${arg_PREFIX}")

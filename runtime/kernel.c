@@ -205,19 +205,23 @@ tilec_status tilec_launch(tilec_kernel *kernel, tilec_stream *stream, const tile
 
 tilec_status rt_kernel_call(tilec_kernel *kernel, tilec_stream *stream, const void *const *values) {
     const MetaKernel *meta = kernel->params ? kernel->params : kernel->loaded->meta;
+    bool host_grid = kernel->of_library && !kernel->loaded->meta->variants[0].grid_rank;
+    uint32_t count = meta->arg_count + (host_grid ? 3 : 0);
     rt_begin(kernel->context);
-    if (!values && meta->arg_count)
+    if (!values && count)
         return rt_fail(kernel->context, TILEC_INVALID_ARGUMENT, "%s: the values are NULL",
                        kernel->name);
-    for (uint32_t i = 0; i < meta->arg_count; i++)
+    for (uint32_t i = 0; i < count; i++)
         if (!values[i])
             return rt_fail(kernel->context, TILEC_INVALID_ARGUMENT,
                            "%s: the pointer to value %u is NULL", kernel->name, i);
-    return make_call(&(Call){CALL_LAUNCH,
-                             kernel,
-                             stream,
-                             NULL,
-                             {.count = meta->arg_count, .values = values, .meta = meta}});
+    LaunchGiven given = {.count = meta->arg_count, .values = values, .meta = meta};
+    if (!host_grid) return make_call(&(Call){CALL_LAUNCH, kernel, stream, NULL, given});
+    LaunchOverride override = {.variant = LAUNCH_ANY_VARIANT};
+    for (int d = 0; d < 3; d++)
+        override.grid[d] = *(const int64_t *)values[meta->arg_count + (uint32_t)d];
+    given.grid = override.grid;
+    return make_call(&(Call){CALL_LAUNCH, kernel, stream, &override, given});
 }
 
 static tilec_status call_with_grid(What what, tilec_kernel *kernel, tilec_stream *stream,

@@ -79,7 +79,8 @@ Arena *rt_kernel_texts(tilec_kernel *kernel);
 // Its metadata, or NULL after an error that says that its types are still open.
 const MetaKernel *rt_kernel_meta(tilec_kernel *kernel);
 
-// Launches a loaded kernel; values[i] points to the value of argument i (runtime/values.h).
+// Launches a loaded kernel; values[i] points to the value of argument i (runtime/values.h). For a
+// function of a library without a grid of its own three int64_t follow: the caller's grid.
 tilec_status rt_kernel_call(tilec_kernel *kernel, tilec_stream *stream, const void *const *values);
 
 // Frees everything except the source: the first step of destroying a kernel.

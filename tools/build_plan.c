@@ -292,33 +292,64 @@ static Str symbol_of(const BuildPlanner *p, const FrontKernel *kernel, const Bui
 
 enum { ALTERNATIVES_MAX = 64, FUNCTIONS_MAX = 65536 };
 
-// The grid of a kernel that has none of its own: --grid 'KERNEL=EXPR', or --grid 'EXPR' for all.
-static int add_grid(const BuildPlanner *p, const FrontKernel *kernel, Axes *axes) {
+// The kernel that --grid 'KERNEL=EXPR' names; empty for --grid 'EXPR', which is for all kernels.
+static Str grid_kernel(const CliArg *a, Str *text) {
+    Str name = str_cut(a->value, '=', text);
+    bool named = name.size < a->value.size && str_is_identifier(str_trim(name)) &&
+                 !str_starts(*text, STR("="));
+    if (named) return str_trim(name);
+    *text = a->value;
+    return STR("");
+}
+
+// The grid of a kernel that has none of its own; without one the caller gives it.
+static void add_grid(const BuildPlanner *p, const FrontKernel *kernel, Axes *axes) {
     Str found = STR("");
     for (size_t i = 0; i < p->cli->args.count; i++) {
         const CliArg *a = &p->cli->args.data[i];
         if (strcmp(a->option->name, "grid") != 0) continue;
-        Str text, name = str_cut(a->value, '=', &text);
-        bool named = name.size < a->value.size && str_is_identifier(str_trim(name)) &&
-                     !str_starts(text, STR("="));
-        if (named && !str_equal(str_trim(name), str(kernel->name))) continue;
-        if (named || !found.size) found = named ? text : a->value;
+        Str text, name = grid_kernel(a, &text);
+        if (name.size && !str_equal(name, str(kernel->name))) continue;
+        if (name.size || !found.size) found = text;
     }
-    if (!found.size)
-        return cli_fail(p->cli, EXIT_USAGE, DIAG_USAGE,
-                        arena_printf(p->cli->arena, "--grid '%s=cdiv(n, BLOCK)'", kernel->name),
-                        "kernel '%s' has no grid of its own", kernel->name);
+    if (!found.size) return;
     BuildAxis axis = {.name = STR(FRONT_GRID)};
     BuildBinding b = {.name = STR(FRONT_GRID), .text = found};
     vec_push(p->cli->arena, &axis.values, b);
     vec_push(p->cli->arena, axes, axis);
-    return EXIT_FINE;
 }
 
 static bool many_types(const Axes *axes) {
     for (size_t i = 0; i < axes->count; i++)
         if (axes->data[i].is_type && axes->data[i].values.count > 1) return true;
     return false;
+}
+
+// Two alternatives of a function whose caller gives the grid must have equal consts: the grid
+// depends on them.
+static bool same_consts(const BuildAlternative *a, const BuildAlternative *b) {
+    for (uint32_t i = 0; i < a->count; i++) {
+        const BuildBinding *x = &a->bindings[i], *y = find_binding(b->bindings, b->count, x->name);
+        if (x->is_type || ir_option_find(x->name)) continue;
+        if (!y || y->is_type || y->value != x->value || !str_equal(y->text, x->text)) return false;
+    }
+    return true;
+}
+
+static int check_grid(const BuildPlanner *p, const FrontKernel *kernel, const BuildFunction *f) {
+    const BuildAlternative *list = f->alternatives;
+    if (!kernel->in->frontend->texts || find_binding(list->bindings, list->count, STR(FRONT_GRID)))
+        return EXIT_FINE;
+    for (uint32_t i = 1; i < f->alternative_count; i++)
+        if (!same_consts(list, &list[i]) || !same_consts(&list[i], list))
+            return cli_fail(p->cli, EXIT_USAGE, DIAG_USAGE,
+                            arena_printf(p->cli->arena,
+                                         "--grid '%s=cdiv(n, BLOCK)' computes it for each; or "
+                                         "make them several functions: --specialize 'NAME=%s …'",
+                                         kernel->name, kernel->name),
+                            "kernel '%s' has alternatives of different constexprs, and no grid",
+                            kernel->name);
+    return EXIT_FINE;
 }
 
 static int too_many(const BuildPlanner *p, const FrontKernel *kernel) {
@@ -335,7 +366,7 @@ static int add_function(BuildPlanner *p, const FrontKernel *kernel, const BuildF
         if (str_equal(p->functions.data[i].symbol, f->symbol)) known = &p->functions.data[i];
     if (!known) {
         vec_push(p->cli->arena, &p->functions, *f);
-        return EXIT_FINE;
+        return check_grid(p, kernel, f);
     }
     uint32_t count = known->alternative_count + f->alternative_count;
     if (count > ALTERNATIVES_MAX) return too_many(p, kernel);
@@ -344,7 +375,7 @@ static int add_function(BuildPlanner *p, const FrontKernel *kernel, const BuildF
     memcpy(all + known->alternative_count, f->alternatives, f->alternative_count * sizeof *all);
     known->alternatives = all;
     known->alternative_count = count;
-    return EXIT_FINE;
+    return check_grid(p, kernel, known);
 }
 
 static int add_functions(BuildPlanner *p, uint32_t source, const FrontKernel *kernel,
@@ -352,7 +383,7 @@ static int add_functions(BuildPlanner *p, uint32_t source, const FrontKernel *ke
     Axes axes = {0};
     Arena *arena = p->cli->arena;
     int status = gather_axes(p, p->plan->units[source], kernel, line, &axes);
-    if (!status && kernel->in->frontend->texts) status = add_grid(p, kernel, &axes);
+    if (!status && kernel->in->frontend->texts) add_grid(p, kernel, &axes);
     if (!status) status = require_all(p, p->plan->units[source], kernel, &axes);
     if (status) return status;
     size_t functions = combinations(&axes, true, FUNCTIONS_MAX);
@@ -443,6 +474,12 @@ static int check_names(const BuildPlanner *p) {
     int status = EXIT_FINE;
     for (size_t i = 0; !status && i < p->lines.count; i++)
         status = require_kernel(p, "specialize", p->lines.data[i].kernel);
+    for (size_t i = 0; !status && i < p->cli->args.count; i++) {
+        Str text, name = STR("");
+        if (strcmp(p->cli->args.data[i].option->name, "grid") == 0)
+            name = grid_kernel(&p->cli->args.data[i], &text);
+        if (name.size) status = require_kernel(p, "grid", name);
+    }
     if (!cli_has(p->cli, "kernels")) return status;
     Str list = cli_value(p->cli, "kernels");
     for (Str word; !status && str_item(&list, &word);)

@@ -97,7 +97,8 @@ bool build_shared(Arena *arena, const BuildPlan *plan, const Built *built, Str s
 // False if there is none.
 bool build_device_takes(const BuildPlan *plan, Str device, uint32_t *target);
 
-// "tilec_status softmax(tilec_stream *stream, tilec_view x, tilec_view y)"
+// "tilec_status softmax(tilec_stream *stream, tilec_view x, tilec_view y)". The grid of a kernel
+// without its own comes last.
 Str build_prototype(Arena *arena, Str symbol, const MetaKernel *params);
 // The form in which a stub takes each argument.
 const ArchiveValue *build_values(Arena *arena, const MetaKernel *params, uint32_t *count);

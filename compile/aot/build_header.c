@@ -19,8 +19,13 @@ static const ArchiveValue scalar_values[DTYPES] = {
     [DTYPE_U4] = ARCHIVE_I8,
 };
 
+enum { GRID = 3 };
+static const char *const grid_names[GRID] = {"grid_x", "grid_y", "grid_z"};
+
+static bool takes_grid(const MetaKernel *params) { return !params->variants[0].grid_rank; }
+
 const ArchiveValue *build_values(Arena *arena, const MetaKernel *params, uint32_t *count) {
-    ArchiveValue *values = arena_new(arena, ArchiveValue, params->arg_count + 1);
+    ArchiveValue *values = arena_new(arena, ArchiveValue, params->arg_count + GRID);
     *count = params->arg_count;
     for (uint32_t i = 0; i < params->arg_count; i++) {
         const MetaArg *arg = &params->args[i];
@@ -28,6 +33,7 @@ const ArchiveValue *build_values(Arena *arena, const MetaKernel *params, uint32_
                     : arg->kind == META_POINTER ? ARCHIVE_POINTER
                                                 : scalar_values[arg->dtype];
     }
+    for (int d = 0; d < GRID && takes_grid(params); d++) values[(*count)++] = ARCHIVE_I64;
     return values;
 }
 
@@ -73,11 +79,22 @@ static const char *parameter(Arena *arena, const MetaKernel *meta, uint32_t numb
     UNREACHABLE("argument kind %d", (int)arg->kind);
 }
 
+// Names of the kernel's parameters come first.
+static const char *grid_name(Arena *arena, const MetaKernel *params, int dimension) {
+    const char *name = grid_names[dimension];
+    for (uint32_t i = 0; i < params->arg_count; i++)
+        if (str_equal(str(parameter_name(arena, params, i)), str(name)))
+            name = arena_printf(arena, "%s_", name), i = UINT32_MAX;  // from the first again
+    return name;
+}
+
 Str build_prototype(Arena *arena, Str symbol, const MetaKernel *params) {
     StrBuf b = strbuf(arena);
     strbuf_printf(&b, "tilec_status %.*s(tilec_stream *stream", STR_ARG(symbol));
     for (uint32_t i = 0; i < params->arg_count; i++)
         strbuf_printf(&b, ", %s", parameter(arena, params, i));
+    for (int d = 0; d < GRID && takes_grid(params); d++)
+        strbuf_printf(&b, ", int64_t %s", grid_name(arena, params, d));
     strbuf_char(&b, ')');
     return strbuf_str(&b);
 }
@@ -260,6 +277,7 @@ static void put_facts(const BuildPlan *plan, const BuildFunction *f, const Built
         if (all_require(built, v->requires[i].text)) put_requires(v->requires[i].text, out);
     put_consts(plan, v, out);
     put_alternatives(f, meta, out);
+    if (takes_grid(built->params)) strbuf_printf(out, "// The caller gives the grid.\n");
 }
 
 static void put_function(Arena *arena, const BuildPlan *plan, const Built *built, uint32_t number,

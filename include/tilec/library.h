@@ -48,7 +48,8 @@ TILEC_API tilec_status tilec_device_open_for(tilec_context *context, const tilec
 TILEC_API tilec_status tilec_library_kernel(tilec_library *library, const char *function,
                                             tilec_kernel **kernel);
 // Calls a function through the addresses of its arguments, for generic runners: values[i] points to
-// argument i of the prototype in the built header (a tilec_view, a pointer, a number).
+// argument i of the prototype in the built header (a tilec_view, a pointer, a number). The grid of
+// functions that take one is three of these arguments, int64_t each.
 TILEC_API tilec_status tilec_library_call(tilec_library *library, const char *function,
                                           tilec_stream *stream, const void *const *values);
 // From now on this table, made by `tilec tune`, chooses among a function's alternatives, instead of

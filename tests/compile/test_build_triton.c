@@ -1,4 +1,5 @@
-// Built functions of kernels in Python files: alternatives by promises and types.
+// Built functions of kernels in Python files: alternatives by promises and types, and the caller's
+// grid.
 #include "tests/compile/build_world.h"
 
 #include "runtime/archive.h"
@@ -272,6 +273,71 @@ static void other_arguments_are_no_alternatives(void **state) {
     made_free(m);
 }
 
+// ---- The caller's grid
+
+static void run_grids(Bench *b) {
+    assert_int_equal(format_of(b->made), 1);
+    for (int i = 0; i < 4; i++) {
+        const int64_t grid[3] = {2 + i % 2, 1, 3};
+        for (int k = 0; k < 3; k++) {
+            int32_t n = k == 1 ? 7 : 16;
+            const void *values[] = {&b->at_y, &b->at_x, &n, &grid[0], &grid[1], &grid[2]};
+            expect(b, call(b, values), 0, n);
+            assert_int_equal(b->said[3], 3 * grid[0]);
+        }
+    }
+    int32_t n = 1;
+    const int64_t none = 0, one = 1, wrong = -1;
+    const void *empty[] = {&b->at_y, &b->at_x, &n, &one, &none, &one};
+    expect(b, call(b, empty), 0, 0);
+    assert_int_equal(b->said[3], 0);
+    const void *negative[] = {&b->at_y, &b->at_x, &n, &one, &wrong, &one};
+    assert_int_equal(call(b, negative), TILEC_LAUNCH_REFUSED);
+    said(b->w, "the grid's dimension 1 is negative (-1)");
+    const void *missing[] = {&b->at_y, &b->at_x, &n, &one, NULL, &one};
+    assert_int_equal(call(b, missing), TILEC_INVALID_ARGUMENT);
+    said(b->w, "the pointer to value 4 is NULL");
+    tilec_kernel *k = NULL;
+    assert_int_equal(tilec_library_kernel(b->library, "tells", &k), TILEC_OK);
+    tilec_view y = tilec_buffer_view1(TILEC_I64, b->y, SAID);
+    tilec_view x = tilec_buffer_view1(TILEC_F32, b->x, 4);
+    assert_int_equal(tilec_launch(k, NULL, TILEC_ARGS(y, x, 1)), TILEC_LAUNCH_REFUSED);
+    said(b->w, "tells has no grid: ");
+    assert_int_equal(
+        tilec_launch_grid(k, NULL, -1, (const int64_t[3]){1, 1, 1}, TILEC_ARGS(y, x, 1)), TILEC_OK);
+}
+
+static void the_caller_gives_the_grid(void **state) {
+    World *w = *state;
+    if (!codegen_built()) return;
+    on_each(w, "tells y_ptr=*i64 x_ptr=*f32 n=i32", run_grids);
+    // Alternatives by promises, on the caller's grid.
+    on_each(w, "tells y_ptr=*i64 x_ptr=*f32 n=i32:16 | y_ptr=*i64 x_ptr=*f32 n=i32", run_grids);
+    MadeLibrary *m = make(w, "sm_80", "tells y_ptr=*i64 x_ptr=*f32 n=i32");
+    made_build(m);
+    header_has(m, "// The caller gives the grid.\n");
+    header_has(m, "int32_t n,\n    int64_t grid_x, int64_t grid_y, int64_t grid_z);");
+    made_free(m);
+}
+
+static void parameters_keep_their_names(void **state) {
+    World *w = *state;
+    if (!codegen_built()) return;
+    static const char named[] =
+        "import triton\nimport triton.language as tl\n\n\n"
+        "@triton.jit\n"
+        "def tells(grid_y, grid_x, grid_x_):\n"
+        "    tl.store(grid_y, grid_x + grid_x_)\n";
+    MadeLibrary *m = made_library("tells", "sm_80");
+    made_source(m, write_source(w, "named.py", named));
+    made_function(m, "tells grid_y=*i32 grid_x=i32 grid_x_=i32");
+    made_build(m);
+    header_has(m,
+               "(tilec_stream *stream, int32_t *grid_y, int32_t grid_x, int32_t grid_x_,\n"
+               "    int64_t grid_x__, int64_t grid_y_, int64_t grid_z);");
+    made_free(m);
+}
+
 // A grid of the host's is for the consts of the first alternative.
 static void run_host_grid(Bench *b) {
     tilec_kernel *k = NULL;
@@ -306,6 +372,8 @@ int main(void) {
         BUILD_TEST(the_header_tells_types_and_promises),
         BUILD_TEST(c_has_one_type_for_all),
         BUILD_TEST(other_arguments_are_no_alternatives),
+        BUILD_TEST(the_caller_gives_the_grid),
+        BUILD_TEST(parameters_keep_their_names),
         BUILD_TEST(host_grids_keep_the_consts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -77,9 +77,8 @@ def add(x: torch.Tensor, y: torch.Tensor):
 #| // Consts of x86-64-v3: BLOCK_SIZE = 1024
 #| tilec_status add_kernel(tilec_stream *stream, const float *x_ptr, const float *y_ptr,
 #|     float *output_ptr, int32_t n_elements);
-# RUN: tilec build %s -o %t.a --header %t.h --name add --target sm_80 --quiet --grid 'cdiv(n_elements, BLOCK_SIZE)' --specialize 'add_kernel x_ptr=*f32:16 y_ptr=*f32:16 output_ptr=*f32:16 n_elements=i32:16 BLOCK_SIZE=1024' --specialize 'add_kernel x_ptr=*f32 y_ptr=*f32 output_ptr=*f32 n_elements=i64 BLOCK_SIZE=1024' && grep -B8 -A1 'add_kernel(' %t.h; rm -f %t.a %t.h
+# RUN: tilec build %s -o %t.a --header %t.h --name add --target sm_80 --quiet --specialize 'add_kernel x_ptr=*f32:16 y_ptr=*f32:16 output_ptr=*f32:16 n_elements=i32:16 BLOCK_SIZE=1024' --specialize 'add_kernel x_ptr=*f32 y_ptr=*f32 output_ptr=*f32 n_elements=i64 BLOCK_SIZE=1024' && grep -B8 -A1 'add_kernel(' %t.h; rm -f %t.a %t.h
 # OUT:
-#| // Adds two vectors.
 #| //   x_ptr: f32, read
 #| //   y_ptr: f32, read
 #| //   output_ptr: f32, written
@@ -87,12 +86,18 @@ def add(x: torch.Tensor, y: torch.Tensor):
 #| // This is the first of 2; a launch takes the first that fits, or the one that a tune table names:
 #| //   x_ptr = *f32:16, y_ptr = *f32:16, output_ptr = *f32:16, n_elements = i32:16, BLOCK_SIZE = 1024
 #| //   x_ptr = *f32, y_ptr = *f32, output_ptr = *f32, n_elements = i64, BLOCK_SIZE = 1024
+#| // The caller gives the grid.
 #| tilec_status add_kernel(tilec_stream *stream, const float *x_ptr, const float *y_ptr,
-#|     float *output_ptr, int64_t n_elements);
-# RUN: tilec build %s -o %t.a --target x86-64-v3 --specialize 'add_kernel x_ptr=*f32 y_ptr=*f32 output_ptr=*f32 BLOCK_SIZE=1024'
+#|     float *output_ptr, int64_t n_elements, int64_t grid_x, int64_t grid_y, int64_t grid_z);
+# RUN: tilec build %s -o %t.a --target sm_80 --specialize 'add_kernel x_ptr=*f32:16 y_ptr=*f32 output_ptr=*f32 BLOCK_SIZE=1024' --specialize 'add_kernel x_ptr=*f32 y_ptr=*f32 output_ptr=*f32 BLOCK_SIZE=512'
 # OUT:
-#| tilec: error: kernel 'add_kernel' has no grid of its own [usage]
-#| help: --grid 'add_kernel=cdiv(n, BLOCK)'
+#| tilec: error: kernel 'add_kernel' has alternatives of different constexprs, and no grid [usage]
+#| help: --grid 'add_kernel=cdiv(n, BLOCK)' computes it for each; or make them several functions: --specialize 'NAME=add_kernel …'
+# EXIT: 2
+# RUN: tilec build %s -o %t.a --target sm_80 --grid 'ad_kernel=cdiv(n_elements, BLOCK_SIZE)' --specialize 'add_kernel x_ptr=*f32 y_ptr=*f32 output_ptr=*f32 BLOCK_SIZE=512'
+# OUT:
+#| tilec: error: --grid: no kernel is named 'ad_kernel'; did you mean 'add_kernel'? [usage]
+#| help: there are: add_kernel
 # EXIT: 2
 # RUN: tilec build %s -o %t.a --target sm_80 --grid 'cdiv(n_elements, BLOCK_SIZE)' --specialize 'add_kernel x_ptr=*f32 y_ptr=*f32 output_ptr=*f32 n_elements=i32 BLOCK_SIZE=512' --specialize 'add_kernel x_ptr=*f32 y_ptr=*f32 output_ptr=*f32 n_elements=f32 BLOCK_SIZE=512'
 # OUT:
