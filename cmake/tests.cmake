@@ -311,6 +311,20 @@ add_test(NAME examples_c/layers COMMAND bash tests/examples/layers.sh $<TARGET_F
 set_tests_properties(examples_c/layers PROPERTIES LABELS quick TIMEOUT 600
     ENVIRONMENT "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache")
 
+# Kernels in Python files, compiled while the program runs and ahead of time.
+foreach(name matmul moe)
+    add_executable(example_${name}_jit examples/triton/${name}_jit.c examples/triton/check.c)
+    target_link_libraries(example_${name}_jit PRIVATE tilec tilec_flags)
+    set_target_properties(example_${name}_jit PROPERTIES
+        RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+    add_dependencies(commit_tests example_${name}_jit)
+endforeach()
+add_test(NAME examples_triton COMMAND bash tests/examples/triton.sh
+         "${PROJECT_BINARY_DIR}/tests" "${PROJECT_BINARY_DIR}/tests/example_ahead"
+    WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+set_tests_properties(examples_triton PROPERTIES LABELS quick TIMEOUT 600
+    ENVIRONMENT "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache;TILEC_TUNE_FILE=")
+
 # Mutants of the examples' code for GPUs: a slice of them in the quick run, all in the long one.
 file(GLOB mutate_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/mutate/*.c")
 if(example_sources AND TARGET tilec_llvm)
@@ -510,6 +524,15 @@ if(TARGET tilec_sealed AND TARGET tilec_tool AND NOT TILEC_TEST_SHARED)
         "CC=${CMAKE_C_COMPILER};CXX=${cxx};TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache")
     if(TARGET tilec_llvm)
         tilec_add_library(tree_ops SOURCES examples/vector_add.tile TARGETS native SET T=f32)
+        include(examples/triton/ops.cmake)
+        tilec_add_library(triton_ops
+            SOURCES examples/triton/matmul.py examples/triton/moe.py NAME ops
+            TARGETS sm_80 sm_90a gfx942 native ${OPS_FUNCTIONS} RUNTIME tilec)
+        add_executable(example_ahead examples/triton/ahead.c examples/triton/check.c)
+        target_link_libraries(example_ahead PRIVATE triton_ops tilec_flags)
+        set_target_properties(example_ahead PROPERTIES
+            RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+        add_dependencies(commit_tests example_ahead)
         add_executable(aot_tree tests/aot/tree.c)
         target_link_libraries(aot_tree PRIVATE tree_ops tilec_flags)
         set_target_properties(aot_tree PROPERTIES

@@ -137,6 +137,25 @@ for static in $($shared && echo 0) 1; do
     run_all "$scratch/make$static"
 done
 
+# Kernels in Python files; their library is built by the installed command.
+python_kernels() { # python_kernels FOLDER
+    local program
+    for program in "matmul_jit cpu" "moe_jit cpu" "ahead cpu" "ahead sim:sm_80"; do
+        # shellcheck disable=SC2086
+        quietly env -C "$root/examples/triton" "$1"/$program
+    done
+}
+if $shared && [ -e "$libdir/libtilec_llvm.so" ]; then
+    cpu=x86-64-v2
+    [ "$(uname -m)" != aarch64 ] || cpu=aarch64
+    configure "$root/examples/triton" "$scratch/triton" "-DOPS_TARGETS=sm_80;$cpu"
+    python_kernels "$scratch/triton"
+    cp -r "$root/examples/triton" "$scratch/make_triton"
+    quietly make -C "$scratch/make_triton" CFLAGS="-O1 -Wall -Wextra -Werror $flags" \
+        "TILEC=$prefix/bin/tilec" "TARGETS=sm_80,$cpu"
+    python_kernels "$scratch/make_triton"
+fi
+
 if command -v "${CXX:-g++}" >/dev/null; then
     configure "$here/cxx" "$scratch/cxx"
     for device in $devices; do expect cxx "$scratch/cxx/cxx" "$device"; done
