@@ -56,6 +56,16 @@ bool frontend_type_name(const Frontend *frontend, Str name, Dtype *type) {
     return dtype_from_name(name, type);
 }
 
+bool frontend_descriptor(const Frontend *frontend, Str text, FrontDescriptor *descriptor) {
+    const Str begin = STR("tensordesc<"), strided = STR("strided "), end = STR("]>");
+    if (!frontend->texts || !str_starts(text, begin) || !str_ends(text, end)) return false;
+    text = str_trim((Str){text.text + begin.size, text.size - begin.size - end.size});
+    descriptor->strided = str_starts(text, strided);
+    if (descriptor->strided) text = (Str){text.text + strided.size, text.size - strided.size};
+    Str type = str_trim(str_cut(text, '[', &descriptor->block));
+    return descriptor->block.size && frontend_type_name(frontend, type, &descriptor->type);
+}
+
 const IrBinding *frontend_spec_find(const FrontSpec *spec, Symbol name) {
     for (size_t i = 0; i < spec->bindings.count; i++) {
         const IrBinding *b = &spec->bindings.data[i];

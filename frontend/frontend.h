@@ -112,6 +112,14 @@ typedef struct FrontArg {
 const IrBinding *frontend_spec_find(const FrontSpec *spec, Symbol name);
 // The element type of this name in the language ("f32", "fp32"); false if there is none.
 bool frontend_type_name(const Frontend *frontend, Str name, Dtype *type);
+// The type of a tensor descriptor, which takes a view: "tensordesc<fp16[128, 64]>", of an array in
+// row-major order, or "tensordesc<strided fp16[128, 64]>". False: it is another text.
+typedef struct FrontDescriptor {
+    Dtype type;
+    bool strided;
+    Str block;  // "128, 64"
+} FrontDescriptor;
+bool frontend_descriptor(const Frontend *frontend, Str text, FrontDescriptor *descriptor);
 // Is this the name of a compilation option, which `tune` and callers set without a parameter of
 // that name?
 bool frontend_is_option(Symbol name);
@@ -158,8 +166,12 @@ static inline bool front_own_type(const FrontParam *p) {
     return p->type_param && p->type_param == p->name;
 }
 
+static inline bool front_is_descriptor(const IrBinding *given) {
+    return given && given->is_type && given->text;
+}
 // Does the parameter take a pointer? Its use in the kernel says so, or the type that it is given.
 static inline bool front_is_pointer(const FrontParam *p, const IrBinding *given) {
+    if (front_is_descriptor(given)) return false;
     if (given && (given->pointer || given->number)) return given->pointer;
     return p->kind == FRONT_POINTER;
 }

@@ -151,7 +151,9 @@ typedef struct IrBinding {
     bool pointer, number;
     Dtype type;
     int64_t value;  // of a scalar's type: it is 1, or a multiple of 16; 0: neither is known
-    Symbol text;    // an expression of a front end's language, in place of the value; NULL: a value
+    // An expression of a front end's language, in place of the value; with is_type the type of a
+    // tensor descriptor (frontend_descriptor). NULL: neither.
+    Symbol text;
 } IrBinding;
 
 // A tensor map: a view as the hardware copies boxes of it. The kernel takes it as a parameter

@@ -117,7 +117,8 @@ static int read_file(Settings *s, RunArray *a) {
     if (!npy_read(s->cli->arena, cli_text(s->cli, a->in), &a->file, &problem))
         return INPUT_ERROR(s, DIAG_NPY, "'%.*s' %.*s", STR_ARG(a->in), STR_ARG(problem));
     a->from_file = true;
-    if (a->file.fortran && a->param->kind == FRONT_POINTER)
+    const IrBinding *b = frontend_spec_find(&s->spec, a->param->name);
+    if (a->file.fortran && front_is_pointer(a->param, b))
         return INPUT_ERROR(s, DIAG_NPY,
                            "'%.*s' is stored in column-major (Fortran) order, but pointer '%s' has "
                            "no strides to follow it",
@@ -131,7 +132,7 @@ static int read_file(Settings *s, RunArray *a) {
 static bool is_array(const Settings *s, const FrontParam *p) {
     if (p->kind == FRONT_VIEW) return true;
     const IrBinding *b = frontend_spec_find(&s->spec, p->name);
-    return front_is_pointer(p, b) && !(b && b->text);
+    return front_is_descriptor(b) || (front_is_pointer(p, b) && !(b && b->text));
 }
 
 int arrays_collect(Settings *s, RunArrays *arrays) {
@@ -166,9 +167,24 @@ static int pointer_shape(const Settings *s, RunArray *a) {
     return EXIT_FINE;
 }
 
+// The names of a descriptor's extents are the compiler's, so its array gives them.
+static int descriptor_shape(const Settings *s, const MetaArg *arg, RunArray *a) {
+    if (!a->from_file)
+        return cli_usage_error(s->cli, "tensor descriptor '%s' needs an array: --in %s=F.npy",
+                               a->param->name, a->param->name);
+    if (a->file.rank != arg->rank)
+        return INPUT_ERROR(s, DIAG_NPY, "'%.*s' has rank %u, but '%s' has rank %u", STR_ARG(a->in),
+                           a->file.rank, a->param->name, arg->rank);
+    for (uint32_t d = 0; d < arg->rank; d++) a->extent[d] = (int64_t)a->file.extent[d];
+    return EXIT_FINE;
+}
+
 static int view_shape(const Settings *s, const MetaKernel *meta, const MetaArg *arg, RunArray *a) {
     a->rank = arg->rank;
-    for (uint32_t d = 0; d < arg->rank; d++) {
+    bool is_view = a->param->kind == FRONT_VIEW;
+    int status = is_view ? EXIT_FINE : descriptor_shape(s, arg, a);
+    if (status) return status;
+    for (uint32_t d = 0; is_view && d < arg->rank; d++) {
         a->extent[d] = arg->dims[d].value;
         if (arg->dims[d].extent < 0) continue;
         Str name = meta->extents[arg->dims[d].extent];

@@ -45,13 +45,33 @@ static int parse_setting(Cli *cli, const char *option, Str text, Settings *out) 
     return EXIT_FINE;
 }
 
+// The text before the first of these characters that stands in no brackets: "(16, 32)" and
+// "tensordesc<strided fp16[16, 32]>" have none.
+static Str before(Str text, const char *ends) {
+    int depth = 0;
+    for (size_t i = 0; i < text.size; i++) {
+        char c = text.text[i];
+        if (!depth && strchr(ends, c)) return (Str){text.text, i};
+        if (strchr("([<", c)) depth++;
+        if (depth && strchr(")]>", c)) depth--;
+    }
+    return text;
+}
+
 static Str next_word(Str *text) {
     *text = str_trim(*text);
-    Str word = {text->text, 0};
-    while (word.size < text->size && text->text[word.size] != ' ' && text->text[word.size] != '\t')
-        word.size++;
+    Str word = before(*text, " \t");
     text->text += word.size, text->size -= word.size;
     return word;
+}
+
+// The next of the values between commas; false: there is none.
+static bool next_value(Str *list, Str *value) {
+    if (!list->text) return false;
+    *value = before(*list, ",");
+    size_t taken = value->size + 1;
+    *list = taken > list->size ? (Str){0} : (Str){list->text + taken, list->size - taken};
+    return true;
 }
 
 static int parse_line(BuildPlanner *p, Str text) {
@@ -123,7 +143,8 @@ static int parse_text(const BuildPlanner *p, const Unit *unit, const FrontKernel
     IrBinding binding;
     if (!front_binding(unit, kernel, param, text, &binding))
         return bad_value(p, kernel, str(param->name), text,
-                         param->kind == FRONT_POINTER ? "the type of a pointer, such as *fp32:16"
+                         param->kind == FRONT_POINTER ? "the type of a pointer, such as *fp32:16, "
+                                                        "or of a tensor descriptor"
                                                       : "a type, such as i32, i32:16 or fp32");
     *b = (BuildBinding){.name = str(param->name),
                         .is_type = binding.is_type,
@@ -159,7 +180,7 @@ static int add_axis(const BuildPlanner *p, const Unit *unit, const FrontKernel *
                     const Setting *s, Axes *axes) {
     BuildAxis axis = {.name = s->name};
     Str list = s->values;
-    for (Str word; str_item(&list, &word);) {
+    for (Str word; next_value(&list, &word);) {
         BuildBinding b;
         int status = parse_value(p, unit, kernel, s->name, word, &b);
         if (status) return status;

@@ -253,6 +253,13 @@ bool front_binding(const Unit *unit, const FrontKernel *kernel, const FrontParam
         b->text = intern(unit->names, text);
         return true;
     }
+    FrontDescriptor descriptor;
+    if (frontend_descriptor(kernel->in->frontend, text, &descriptor)) {
+        b->is_type = true;
+        b->type = descriptor.type;
+        b->text = intern(unit->names, text);
+        return true;
+    }
     bool pointer = str_starts(text, STR("*"));
     bool scalar = param->kind == FRONT_SCALAR && !(pointer && front_may_be_pointer(param));
     b->pointer = pointer && param->kind == FRONT_SCALAR;

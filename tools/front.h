@@ -61,7 +61,8 @@ int front_passes(Cli *cli, Diags *diags, FrontPasses *passes);
 bool front_code(FrontPasses *passes, Unit *unit, const Compiled *compiled,
                 const CodeOptions *options, Code *code);
 // The binding that the text gives a parameter in a language with texts: the value of a const, a
-// type (i32, *fp16, with `:16` or `:1` a fact about it), or None. False: the text is another value.
+// type (i32, *fp16, with `:16` or `:1` a fact about it; tensordesc<fp16[64, 64]>), or None. False:
+// the text is another value.
 bool front_binding(const Unit *unit, const FrontKernel *kernel, const FrontParam *param, Str text,
                    IrBinding *binding);
 // Adds the freedoms in a list of --math.

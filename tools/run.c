@@ -303,9 +303,9 @@ static int bind_arguments(Run *r) {
     count = 0;
     for (const FrontParam *p = r->kernel->params; p; p = p->next) {
         const IrBinding *b = frontend_spec_find(&r->settings.spec, p->name);
-        if (p->kind == FRONT_CONST || (b && b->text)) continue;
+        if (p->kind == FRONT_CONST || (b && b->text && !b->is_type)) continue;
         FrontArg arg = {.type = DTYPES};
-        if (front_is_pointer(p, b)) {
+        if (front_is_pointer(p, b) || front_is_descriptor(b)) {
             const RunArray *array = &r->arrays.items[next++];
             if (array->from_file) arg.type = array->file.dtype;
             if (b && b->is_type) arg.type = b->type;

@@ -89,8 +89,9 @@ static int set_text(Settings *s, const FrontParam *param, Symbol name, Str text)
     if (front_binding(s->unit, s->kernel, param, text, &b)) return set_binding(s, b);
     if (param->kind == FRONT_POINTER)
         return cli_usage_error(s->cli,
-                               "--set %s takes the type of a pointer, such as *fp32, or None; its "
-                               "size is set by --set %s.size=N",
+                               "--set %s takes the type of a pointer, such as *fp32, or of a "
+                               "tensor descriptor, or None; a pointer's size is set by --set "
+                               "%s.size=N",
                                name, name);
     SettingsValue value = {.name = name, .text = text, .origin = STR("--set")};
     vec_push(s->cli->arena, &s->scalars, value);

@@ -235,7 +235,7 @@ static bool put_setting(bool first, const BuildBinding *b, const MetaKernel *met
     }
     strbuf_printf(out, "%s%.*s = %s", first ? "" : ", ", STR_ARG(b->name),
                   b->is_type && arg->kind == META_POINTER ? "*" : "");
-    strbuf_add(out, b->is_type ? str(dtype_name(b->type)) : b->text);
+    strbuf_add(out, b->text.size ? b->text : str(dtype_name(b->type)));
     if (b->is_type && b->value) strbuf_printf(out, ":%lld", (long long)b->value);
     return true;
 }

@@ -76,8 +76,9 @@ static bool has_own_type(const FrontKernel *kernel, Str name) {
     return false;
 }
 
-// The value of a const or parameter, or the grid, as an expression of the language. None of an
-// option leaves it to the compiler, also where the first configuration gives it.
+// The value of a const or parameter, or the grid, as an expression of the language, or the type of
+// a tensor descriptor. None of an option leaves it to the compiler, also where the first
+// configuration gives it.
 static bool value_entry(Unit *u, const FrontKernel *kernel, Str name, int64_t address,
                         IrBinding *b) {
     const Frontend *language = kernel->in->frontend;
@@ -94,6 +95,15 @@ static bool value_entry(Unit *u, const FrontKernel *kernel, Str name, int64_t ad
         diag_error(u->diags, kernel->span, DIAG_SPECIALIZE,
                    text ? "kernel '%s' has no parameter '%s'" : "kernel '%s': '%s' has no text",
                    kernel->name, b->name);
+        return false;
+    }
+    FrontDescriptor descriptor;
+    b->is_type = frontend_descriptor(language, str(text), &descriptor);
+    if (b->is_type) b->type = descriptor.type;
+    if (!b->is_type && str_starts(str(text), STR("tensordesc"))) {
+        diag_error(u->diags, kernel->span, DIAG_SPECIALIZE,
+                   "'%s' is '%s', expected a tensor descriptor such as tensordesc<fp16[64, 64]>",
+                   b->name, text);
         return false;
     }
     b->value = 0;

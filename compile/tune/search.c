@@ -105,8 +105,8 @@ tilec_spec tune_given(Arena *arena, const FrontKernel *kernel, const FrontSpec *
     size_t n = 0;
     for (size_t i = 0; i < spec->bindings.count; i++) {
         const IrBinding *b = &spec->bindings.data[i];
-        tilec_spec_kind kind = b->is_type                  ? TILEC_SPEC_TYPE
-                               : b->text                   ? TILEC_SPEC_VALUE
+        tilec_spec_kind kind = b->text                     ? TILEC_SPEC_VALUE
+                               : b->is_type                ? TILEC_SPEC_TYPE
                                : is_param(kernel, b->name) ? TILEC_SPEC_CONST
                                                            : TILEC_SPEC_OPTION;
         int64_t value = b->text ? (int64_t)(intptr_t)b->text : b->value;

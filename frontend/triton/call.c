@@ -196,20 +196,19 @@ bool tr_call_word(Elab *e, const TlCall *c, uint32_t i, const char *what, const 
     return false;
 }
 
-bool tr_call_shape(Elab *e, const TlCall *c, uint32_t i, Shape *shape) {
-    Val v = c->arg[i];
+bool tr_shape(Elab *e, Val v, Span span, Shape *shape) {
     if (v.kind != VAL_TUPLE) v = el_tuple(e, 1, &v);
     *shape = (Shape){.rank = v.tuple.count};
     if (v.tuple.count > IR_MAX_RANK) {
-        el_error(e, c->at[i], DIAG_SHAPE, "a tensor has at most %d dimensions, this one %u",
+        el_error(e, span, DIAG_SHAPE, "a tensor has at most %d dimensions, this one %u",
                  IR_MAX_RANK, v.tuple.count);
         return false;
     }
     for (uint32_t d = 0; d < v.tuple.count; d++) {
         Wide extent;
-        if (!tr_const_int(e, v.tuple.items[d], "an extent", c->at[i], &extent)) return false;
+        if (!tr_const_int(e, v.tuple.items[d], "an extent", span, &extent)) return false;
         if (extent < 1 || extent > IR_MAX_COUNT || (extent & (extent - 1))) {
-            el_error(e, c->at[i], DIAG_SHAPE, "an extent must be a power of two, found %s",
+            el_error(e, span, DIAG_SHAPE, "an extent must be a power of two, found %s",
                      el_wide_text(e, extent));
             if (extent > 0 && extent < IR_MAX_COUNT)
                 el_help(e, "take %llu, and mask what is beyond the end",
@@ -218,7 +217,11 @@ bool tr_call_shape(Elab *e, const TlCall *c, uint32_t i, Shape *shape) {
         }
         shape->dims[d] = (uint32_t)extent;
     }
-    return el_shape_limits(e, c->at[i], shape->rank, shape->dims);
+    return el_shape_limits(e, span, shape->rank, shape->dims);
+}
+
+bool tr_call_shape(Elab *e, const TlCall *c, uint32_t i, Shape *shape) {
+    return tr_shape(e, c->arg[i], c->at[i], shape);
 }
 
 bool tr_call_type(Elab *e, const TlCall *c, uint32_t i, Dtype missing, Dtype *type) {

@@ -3,6 +3,7 @@
 
 #include "frontend/triton/elaborate.h"
 
+#include "base/os/os.h"
 #include "frontend/triton/infer.h"
 #include "ir/option.h"
 
@@ -222,8 +223,46 @@ static int64_t fact_of(Elab *e, const IrParam *p) {
     return given && given->is_type && counts ? given->value : 0;
 }
 
+static Val packed(Elab *e, const FrontParam *p, const PyParam *py, Dtype elem) {
+    return el_error(e, py->span, DIAG_PACKED, "'%s' is of %s, which is a storage type", p->name,
+                    dtype_name(elem));
+}
+
+// A tensor descriptor that the host gives is a view. Its extents are named after it.
+static Val descriptor(Elab *e, const FrontParam *p, const PyParam *py, const IrBinding *given) {
+    FrontDescriptor d;
+    Shape block;
+    Interner *names = triton_of(e)->file->names;
+    bool known = frontend_descriptor(triton_of(e)->kernel->in->frontend, str(given->text), &d);
+    CHECK(known, "the type of a tensor descriptor is '%s'", given->text);
+    if (dtype_is(d.type, DTYPE_CLASS_PACKED)) return packed(e, p, py, d.type);
+    const char *shape = arena_printf(e->scratch, "(%.*s,)", STR_ARG(d.block));
+    Val v = tr_text_value(e, intern(names, str(shape)), py->span);
+    if (v.kind == VAL_POISON || !tr_shape(e, v, py->span, &block)) return EL_POISON;
+    if (block.rank > IR_MAX_VIEW_RANK)
+        return el_error(e, py->span, DIAG_SHAPE, "a tensor descriptor has at most %d dimensions",
+                        IR_MAX_VIEW_RANK);
+    IrParam *param = ir_func_add_param(e->func, p->name, ir_view(e->module, d.type, block.rank));
+    param->span = py->span;
+    param->strided = d.strided;
+    for (uint32_t i = 0; i < block.rank; i++) {
+        param->dims[i].extent = intern(names, str(arena_printf(e->scratch, "%s_%u", p->name, i)));
+        ir_func_add_extent(e->func, param->dims[i].extent);
+    }
+    add_binding(e, p->name, (Val){.kind = VAL_TYPE, .type = d.type});
+    View *view = arena_new(e->scratch, View, 1);
+    *view = (View){p->name, param->value, d.type, block.rank};
+    return tr_object(e, (Object){.kind = OBJECT_VIEW,
+                                 .is_static = true,
+                                 .type = d.type,
+                                 .block = block,
+                                 .is_strided = d.strided,
+                                 .view = view});
+}
+
 static Val argument(Elab *e, const FrontParam *p, const PyParam *py) {
     const IrBinding *given = frontend_spec_find(triton_of(e)->spec, p->name);
+    if (front_is_descriptor(given)) return descriptor(e, p, py, given);
     Dtype elem = given && given->is_type ? given->type : p->dtype;
     if (given && !given->is_type) return binding_value(e, given, py->span);
     if (elem == DTYPES && p->kind == FRONT_SCALAR) elem = DTYPE_I32;
@@ -233,9 +272,7 @@ static Val argument(Elab *e, const FrontParam *p, const PyParam *py) {
         el_help(e, "give it, as in --set %s=*fp32", p->name);
         return EL_POISON;
     }
-    if (dtype_is(elem, DTYPE_CLASS_PACKED))
-        return el_error(e, py->span, DIAG_PACKED, "'%s' is of %s, which is a storage type", p->name,
-                        dtype_name(elem));
+    if (dtype_is(elem, DTYPE_CLASS_PACKED)) return packed(e, p, py, elem);
     const IrType *type =
         front_is_pointer(p, given) ? ir_ptr(e->module, elem, 0, NULL) : ir_scalar(e->module, elem);
     IrParam *param = ir_func_add_param(e->func, p->name, type);

@@ -36,15 +36,16 @@ enum {
 
 typedef enum ObjectKind {
     OBJECT_NONE,
-    OBJECT_MODULE,     // path, module
-    OBJECT_TL,         // function `tl` of tl.def
-    OBJECT_METHOD,     // function `tl`, whose first argument is *self
-    OBJECT_JIT,        // func
-    OBJECT_HOST,       // func: a plain Python function
-    OBJECT_LAMBDA,     // func, frame
-    OBJECT_BLOCK,      // a block pointer or (is_static) a tensor descriptor: type, block, fields
-    OBJECT_FORM,       // in a slot: the slots of a name that stands for several values
-    OBJECT_POINTER,    // the type of pointers to `type`
+    OBJECT_MODULE,   // path, module
+    OBJECT_TL,       // function `tl` of tl.def
+    OBJECT_METHOD,   // function `tl`, whose first argument is *self
+    OBJECT_JIT,      // func
+    OBJECT_HOST,     // func: a plain Python function
+    OBJECT_LAMBDA,   // func, frame
+    OBJECT_BLOCK,    // a block pointer or (is_static) a tensor descriptor: type, block, fields
+    OBJECT_VIEW,     // a descriptor that the host gives (is_static): type, block, view, is_strided
+    OBJECT_FORM,     // in a slot: the slots of a name that stands for several values
+    OBJECT_POINTER,  // the type of pointers to `type`
     OBJECT_CONSTEXPR,  // tl.constexpr
     OBJECT_PYTHON,     // a function of Python itself, such as len: path
     OBJECT_DICT,       // fields: a key, its value, …
@@ -71,7 +72,9 @@ typedef struct Object {
     Dtype type;
     Val items[3];
     bool is_static;
-    bool pads_nan;    // of a descriptor: elements outside are NaN
+    bool pads_nan;  // of a descriptor: elements outside are NaN
+    bool is_strided;
+    const View *view;
     ObjectKind like;  // of a form: OBJECT_BLOCK, or OBJECT_NONE for a tuple
     Shape block;
     uint32_t count;
@@ -336,6 +339,8 @@ bool tr_call_int(Elab *e, const TlCall *c, uint32_t i, const char *what, int64_t
                  int64_t *value);
 bool tr_call_bool(Elab *e, const TlCall *c, uint32_t i, bool missing, bool *value);
 Str tr_call_text(const TlCall *c, uint32_t i);  // empty if it is not a string
+// The extents of a tensor: a tuple, or one number. False after an error.
+bool tr_shape(Elab *e, Val v, Span span, Shape *shape);
 // Is the argument not given, empty, or one of these words, which are separated by spaces? False
 // after an error.
 bool tr_call_word(Elab *e, const TlCall *c, uint32_t i, const char *what, const char *words);

@@ -125,6 +125,7 @@ static const char *object_text(Elab *e, const Object *o) {
     case OBJECT_JIT: return arena_printf(e->scratch, "the jit function '%s'", o->func->name);
     case OBJECT_HOST: return arena_printf(e->scratch, "the Python function '%s'", o->func->name);
     case OBJECT_LAMBDA: return "a lambda";
+    case OBJECT_VIEW: return "a tensor descriptor";
     case OBJECT_BLOCK: return o->is_static ? "a tensor descriptor" : "a block pointer";
     case OBJECT_FORM:
         if (o->like == OBJECT_BLOCK)

@@ -150,6 +150,9 @@ static Val is_instance(Elab *e, const Arguments *a, Span span) {
     Str name = type->path;
     if (str_equal(name, STR("torch.Tensor"))) return el_bool(tr_is(v, OBJECT_ARGUMENT));
     if (str_equal(name, STR("tensor"))) return el_bool(v.kind == VAL_IR);
+    if (str_starts(name, STR("tensor_descriptor")))
+        return el_bool((tr_is(v, OBJECT_VIEW) || tr_is(v, OBJECT_BLOCK)) &&
+                       tr_object_of(v)->is_static);
     if (type->kind == OBJECT_CONSTEXPR) return el_bool(v.kind != VAL_IR && v.kind != VAL_TUPLE);
     if (str_equal(name, STR("int"))) return el_bool(v.kind == VAL_INT || v.kind == VAL_BOOL);
     if (str_equal(name, STR("float"))) return el_bool(v.kind == VAL_FLOAT);

@@ -40,7 +40,8 @@ static Val tl_value(Elab *e, Str path, Str name) {
     if (str_equal(name, STR("constexpr")))
         return tr_object(e, (Object){.kind = OBJECT_CONSTEXPR, .path = name});
     if (str_equal(name, STR("pointer_type")) || str_equal(name, STR("tensor")) ||
-        str_equal(name, STR("dtype")) || str_equal(name, STR("tuple")))
+        str_equal(name, STR("dtype")) || str_equal(name, STR("tuple")) ||
+        str_equal(name, STR("tensor_descriptor")) || str_equal(name, STR("tensor_descriptor_base")))
         return tr_object(e, (Object){.kind = OBJECT_PYTHON, .path = name});
     const TlFunction *tl = tl_find(name);
     if (tl) return tr_object(e, (Object){.kind = OBJECT_TL, .tl = tl, .path = name});
@@ -442,6 +443,26 @@ static Val block_attribute(Elab *e, Val v, const Py *node) {
     return tl ? method(e, tl, v) : no_attribute(e, v, node);
 }
 
+static Val view_attribute(Elab *e, Val v, const Py *node) {
+    const Object *o = tr_object_of(v);
+    Str name = str(node->name);
+    uint32_t rank = o->block.rank;
+    Val items[IR_MAX_VIEW_RANK];
+    bool strides = str_equal(name, STR("strides"));
+    if (!strides && !str_equal(name, STR("shape"))) return block_attribute(e, v, node);
+    if (strides && o->is_strided)
+        return el_error(e, node->span, DIAG_UNSUPPORTED,
+                        "the strides of a descriptor that the host gives are not known here");
+    const IrParam *param = &e->func->params.data[o->view->value->index];
+    IrValue *stride = ir_const_int(&e->b, DTYPE_I64, 1);
+    for (uint32_t d = rank; d-- > 0;) {
+        IrValue *extent = ir_extent(&e->b, param->dims[d].extent);
+        items[d] = el_ir(strides ? stride : extent);
+        stride = ir_binary(&e->b, IR_MUL, stride, extent);
+    }
+    return el_tuple(e, rank, items);
+}
+
 static Val object_attribute(Elab *e, Val v, const Py *node) {
     const Object *o = tr_object_of(v);
     Str name = str(node->name);
@@ -465,6 +486,7 @@ static Val object_attribute(Elab *e, Val v, const Py *node) {
         return (Val){.kind = VAL_TYPE, .type = o->type};
     if (o->kind == OBJECT_LIMITS) return limit_attribute(e, v, node);
     if (o->kind == OBJECT_BLOCK) return block_attribute(e, v, node);
+    if (o->kind == OBJECT_VIEW) return view_attribute(e, v, node);
     if (o->kind == OBJECT_META && str_equal(name, STR("get")))
         return tr_object(e, (Object){.kind = OBJECT_PYTHON, .path = STR("args.get")});
     if (o->kind == OBJECT_POINTER) {

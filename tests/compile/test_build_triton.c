@@ -273,6 +273,79 @@ static void other_arguments_are_no_alternatives(void **state) {
     made_free(m);
 }
 
+// ---- Tensor descriptors
+
+static const char product[] =
+    "import triton\nimport triton.language as tl\n\n\n"
+    "@triton.jit\n"
+    "def product(a, b, c, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):\n"
+    "    m = tl.program_id(0) * BM\n"
+    "    n = tl.program_id(1) * BN\n"
+    "    sums = tl.zeros((BM, BN), tl.float32)\n"
+    "    for k in range(0, a.shape[1], BK):\n"
+    "        sums = tl.dot(a.load([m, k]), b.load([k, n]), sums)\n"
+    "    c.store([m, n], sums)\n";
+
+enum { M = 200, P = 136, Q = 72, ONE = 0x3c00 };  // one of 16 bits
+
+// A is ones, B is ones in every other row: each sum is half of Q.
+static void multiply(World *w, tilec_device *device, tilec_library *l) {
+    static uint16_t a[M * Q], b[Q * P];
+    static float c[M * P];
+    tilec_buffer x, y, z;
+    for (int i = 0; i < M * Q; i++) a[i] = ONE;
+    for (int i = 0; i < Q * P; i++) b[i] = i / P % 2 ? ONE : 0;
+    memset(c, 0, sizeof c);
+    assert_int_equal(tilec_buffer_create(device, sizeof a, &x), TILEC_OK);
+    assert_int_equal(tilec_buffer_create(device, sizeof b, &y), TILEC_OK);
+    assert_int_equal(tilec_buffer_create(device, sizeof c, &z), TILEC_OK);
+    assert_int_equal(tilec_buffer_write(device, NULL, x, 0, a, sizeof a), TILEC_OK);
+    assert_int_equal(tilec_buffer_write(device, NULL, y, 0, b, sizeof b), TILEC_OK);
+    tilec_view va = tilec_buffer_view2(TILEC_F16, x, M, Q);
+    tilec_view vb = tilec_buffer_view2(TILEC_F16, y, Q, P);
+    tilec_view vc = tilec_buffer_view2(TILEC_F32, z, M, P);
+    tilec_status s = tilec_library_call(l, "product", tilec_device_stream(device),
+                                        (const void *[]){&va, &vb, &vc});
+    if (!s) s = tilec_buffer_read(device, NULL, z, 0, c, sizeof c);
+    if (!s) s = tilec_device_synchronize(device);
+    if (s) fail_msg("%s", tilec_last_error(w->context));
+    for (int i = 0; i < M * P; i++) assert_true(c[i] == Q / 2);
+}
+
+// C passes a view for a descriptor; on sm_90a tensor maps copy its blocks.
+static void descriptors_are_views(void **state) {
+    static const char *const devices[] = {"sim:sm_80", "sim:sm_90a", "sim:gfx942"};
+    World *w = *state;
+    if (!codegen_built()) return;
+    MadeLibrary *m = made_library("product", "sm_80,sm_90a,gfx942");
+    made_source(m, write_source(w, "product.py", product));
+    made_function(m,
+                  "product a=tensordesc<f16[128,64]> b=tensordesc<f16[64,128]> "
+                  "c=tensordesc<f32[128,128]> BM=128 BN=128 BK=64 "
+                  "grid=triton.cdiv(a.shape[0],BM),triton.cdiv(c.shape[1],BN)");
+    made_build(m);
+    header_has(m,
+               "//   a: f16[a_0, a_1], read\n"
+               "//   b: f16[b_0, b_1], read\n"
+               "//   c: f32[c_0, c_1], written\n");
+    header_has(m,
+               "tilec_status product(tilec_stream *stream, tilec_view a, tilec_view b, "
+               "tilec_view c);");
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
+        tilec_device *device = open_device(w, devices[i]);
+        tilec_library *l = load(w, device, &m->data);
+        multiply(w, device, l);
+        tilec_device_close(device);
+    }
+    unsigned maps = 0;
+    for (size_t i = 0; i < m->built.codes.count; i++) {
+        const BuiltCode *c = &m->built.codes.data[i];
+        maps += c->target == 1 && strstr(c->bytes.text, "cp.async.bulk.tensor") != NULL;
+    }
+    assert_true(maps > 0);
+    made_free(m);
+}
+
 // ---- The caller's grid
 
 static void run_grids(Bench *b) {
@@ -372,6 +445,7 @@ int main(void) {
         BUILD_TEST(the_header_tells_types_and_promises),
         BUILD_TEST(c_has_one_type_for_all),
         BUILD_TEST(other_arguments_are_no_alternatives),
+        BUILD_TEST(descriptors_are_views),
         BUILD_TEST(the_caller_gives_the_grid),
         BUILD_TEST(parameters_keep_their_names),
         BUILD_TEST(host_grids_keep_the_consts),

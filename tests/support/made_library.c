@@ -65,12 +65,20 @@ static Str next_word(Str *text) {
     return str_cut(*text, ' ', text);
 }
 
-// A type, with `*` and a fact in languages with texts; else a number, else a text.
+// A type, in languages with texts with `*` and a fact, or of a descriptor; else a number, else a
+// text.
 static BuildBinding binding_of(Str word) {
     Str value, fact;
     BuildBinding b = {.name = str_cut(word, '=', &value)};
     uint64_t number;
     bool overflow = false;
+    FrontDescriptor descriptor;
+    if (frontend_descriptor(frontend_of(STR("k.py")), value, &descriptor)) {
+        b.is_type = true;
+        b.type = descriptor.type;
+        b.text = value;
+        return b;
+    }
     b.pointer = str_starts(value, STR("*"));
     if (b.pointer) value.text++, value.size--;
     Str type = str_cut(value, ':', &fact);

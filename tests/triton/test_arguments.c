@@ -202,6 +202,116 @@ static void test_none(Host *h) {
     tilec_kernel_destroy(k);
 }
 
+// ---- tensor descriptors: views with a block
+
+static const char blocks[] = HEAD
+    "def blocks(x, y):\n"
+    "    r = tl.program_id(0) * 4\n"
+    "    if isinstance(x, tl.tensor_descriptor):\n"
+    "        y.store([r + 1, 0], x.load([r, 2]) * 2 + x.shape[1])\n";
+
+enum { ROWS = 6, X_COLUMNS = 7, Y_COLUMNS = 5, PITCH = 9 };
+
+// Elements outside are 0, and are not written. `pitch`: of both arrays' rows; 0: they are dense.
+static void expect_blocks(Host *h, tilec_kernel *k, int pitch) {
+    float x[ROWS * PITCH], y[ROWS * PITCH];
+    int x_row = pitch ? pitch : X_COLUMNS, y_row = pitch ? pitch : Y_COLUMNS;
+    for (int i = 0; i < ROWS * PITCH; i++) x[i] = (float)i, y[i] = -1;
+    tilec_view from = tilec_view2(TILEC_F32, x, ROWS, X_COLUMNS);
+    tilec_view to = tilec_view2(TILEC_F32, y, ROWS, Y_COLUMNS);
+    from.stride[0] = x_row, to.stride[0] = y_row;
+    host_expect(h, TILEC_OK, "", tilec_launch(k, NULL, TILEC_ARGS(from, to)));
+    host_expect(h, TILEC_OK, "", tilec_device_synchronize(h->device));
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < y_row; j++) {
+            float read = i && j + 2 < X_COLUMNS ? x[(i - 1) * x_row + j + 2] : 0;
+            bool written = i && j < Y_COLUMNS;
+            assert_true(y[i * y_row + j] == (written ? 2 * read + X_COLUMNS : -1));
+        }
+}
+
+#define BLOCKS(type, grid) \
+    TILEC_SPEC(TILEC_VALUE("x", type), TILEC_VALUE("y", type), TILEC_GRID(grid))
+#define BLOCK_GRID "triton.cdiv(x.shape[0], 4)"
+
+static void test_descriptors(Host *h) {
+    tilec_kernel *k = make(h, blocks, BLOCKS("tensordesc<fp32[4, 8]>", BLOCK_GRID));
+    for (int i = 0; i < 3; i++) expect_blocks(h, k, 0);
+    static float x[ROWS * PITCH];
+    tilec_view v = tilec_view2(TILEC_F32, x, ROWS, PITCH), wrong = v;
+#define NOT_TAKEN(text, ...) \
+    host_expect(h, TILEC_LAUNCH_REFUSED, text, tilec_launch(k, NULL, TILEC_ARGS(__VA_ARGS__)))
+    wrong.stride[0] = PITCH + 1;
+    NOT_TAKEN("argument 'x' must be contiguous in row-major order: stride 0 is 10, expected 9",
+              wrong, v);
+    NOT_TAKEN("argument 'x' expects elements of f32, found f16",
+              tilec_view2(TILEC_F16, x, ROWS, PITCH), v);
+    NOT_TAKEN("argument 'x' expects rank 2, found rank 1", tilec_view1(TILEC_F32, x, ROWS), v);
+    NOT_TAKEN("argument 'y' expects a view of f32, found a pointer", v, (void *)x);
+    wrong = v;
+    wrong.flags = TILEC_VIEW_READ_ONLY;
+    NOT_TAKEN("argument 'y' is written, and the view is read-only", v, wrong);
+    tilec_kernel_destroy(k);
+    k = make(h, blocks, BLOCKS("tensordesc< strided f32[2 * 2, 8]>", BLOCK_GRID));
+    for (int i = 0; i < 3; i++) expect_blocks(h, k, i % 2 ? 0 : PITCH);
+    tilec_kernel_destroy(k);
+}
+
+static void test_wrong_descriptors(Host *h) {
+    tilec_kernel *k = NULL;
+#define NOT_MADE(type, text)                                                                    \
+    host_expect(h, TILEC_INVALID_SOURCE, text,                                                  \
+                tilec_kernel_from_source(h->context, h->device, "k.py", blocks, strlen(blocks), \
+                                         NULL, BLOCKS(type, "1"), &k))
+    static const char expected[] = "expected a tensor descriptor such as tensordesc<fp16[64, 64]>";
+    NOT_MADE("tensordesc<fp17[4, 8]>", expected);
+    NOT_MADE("tensordesc<fp32>", expected);
+    NOT_MADE("tensordesc<fp32[]>", expected);
+    NOT_MADE("tensordesc<fp32[4, 8]", expected);
+    NOT_MADE("tensordesc<fp32[4, 6]>", "an extent must be a power of two, found 6");
+    NOT_MADE("tensordesc<fp32[4, what]>", "what");
+    NOT_MADE("tensordesc<fp32[1, 1, 1, 1, 1, 8]>", "a tensor descriptor has at most 5 dimensions");
+    NOT_MADE("tensordesc<i4[4, 8]>", "'x' is of i4, which is a storage type");
+    NOT_MADE("tensordesc<fp32[4]>", "expected 1 values, one for each dimension, found 2");
+    static const char strides[] =
+        HEAD "def k(x, y):\n    y.store([0], x.load([0]) + x.strides[0])\n";
+    host_expect(h, TILEC_UNSUPPORTED,
+                "the strides of a descriptor that the host gives are not known here",
+                tilec_kernel_from_source(h->context, h->device, "k.py", strides, strlen(strides),
+                                         NULL, BLOCKS("tensordesc<strided i64[4]>", "1"), &k));
+    assert_null(k);
+}
+
+// Rows that a tensor names, atomics, and helpers that get the descriptor.
+static void test_descriptor_rows(Host *h) {
+    static const char rows[] = HEAD
+        "def add(sums, v):\n    sums.atomic_add([2], v)\n\n\n"
+        "@triton.jit\n"
+        "def rows(source, out, sums):\n"
+        "    i = tl.arange(0, 4)\n"
+        "    v = source.gather(3 - i, 6)\n"
+        "    out.scatter(v * out.strides[0], i * 2 - 2, 1)\n"
+        "    add(sums, tl.arange(0, 8) + 1)\n";
+    int32_t source[32], out[16], sums[6] = {0};
+    for (int i = 0; i < 32; i++) source[i] = i;
+    for (int i = 0; i < 16; i++) out[i] = -1;
+    tilec_kernel *k = make(h, rows,
+                           TILEC_SPEC(TILEC_VALUE("source", "tensordesc<i32[1, 4]>"),
+                                      TILEC_VALUE("out", "tensordesc<i32[1, 4]>"),
+                                      TILEC_VALUE("sums", "tensordesc<i32[8]>"), TILEC_GRID("1")));
+    host_expect(h, TILEC_OK, "",
+                tilec_launch(k, NULL,
+                             TILEC_ARGS(tilec_view2(TILEC_I32, source, 4, 8),
+                                        tilec_view2(TILEC_I32, out, 4, 4),
+                                        tilec_view1(TILEC_I32, sums, 6))));
+    host_expect(h, TILEC_OK, "", tilec_device_synchronize(h->device));
+    static const int32_t expected[16] = {-1, 88, 92, 0, -1, -1, -1, -1,
+                                         -1, 56, 60, 0, -1, -1, -1, -1};
+    assert_memory_equal(out, expected, sizeof out);
+    for (int i = 0; i < 6; i++) assert_int_equal(sums[i], i < 2 ? 0 : i - 1);
+    tilec_kernel_destroy(k);
+}
+
 // ---- types that only a launch knows
 
 static void test_late_types(Host *h) {
@@ -284,6 +394,9 @@ int main(void) {
         {"test_same_number", test_same_number},
         {"test_late_types", test_late_types},
         {"test_none", test_none},
+        {"test_descriptors", test_descriptors},
+        {"test_wrong_descriptors", test_wrong_descriptors},
+        {"test_descriptor_rows", test_descriptor_rows},
         {"test_no_grid", test_no_grid},
         {"test_host_grids", test_host_grids},
     };

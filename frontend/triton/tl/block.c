@@ -1,5 +1,6 @@
 // Functions of triton.language for block pointers and tensor descriptors: a block of an array, by
 // its base, extents, strides and offsets.
+#include "base/os/os.h"
 #include "frontend/triton/elaborate.h"
 
 // The fields of an OBJECT_BLOCK of rank n: the base, n extents, n strides, n offsets.
@@ -147,6 +148,28 @@ static bool checked_dims(Elab *e, const TlCall *c, uint32_t at, const Object *o,
     return true;
 }
 
+// The block of a view: a part of each dimension, or the rows that a tensor names.
+static Access access_of(Elab *e, const TlCall *c, const Object *o, const Val *offsets) {
+    Access a = {.view = o->view, .span = c->span, .count = o->block.rank};
+    for (uint32_t d = 0; d < a.count; d++) {
+        a.index[d] = offsets[d].ir;
+        a.select[d] = a.index[d]->type->rank ? 0 : o->block.dims[d];
+    }
+    CHECK(el_access_shape(e, &a), "the block of a descriptor has no shape");
+    return a;
+}
+
+static Val load_view(Elab *e, const TlCall *c, const Object *o, const Val *offsets) {
+    Access a = access_of(e, c, o, offsets);
+    return el_ir(el_view_read(e, &a, NULL));
+}
+
+static Val store_view(Elab *e, const TlCall *c, const Object *o, const Val *offsets, IrValue *x) {
+    Access a = access_of(e, c, o, offsets);
+    el_view_op(e, &a, IR_VIEW_STORE, 2, (IrValue *[]){x, NULL});
+    return tr_none();
+}
+
 static Val load(Elab *e, const Object *o, const Val *offsets, unsigned checks, bool nan) {
     IrValue *mask, *p = addresses(e, o, offsets, checks, &mask), *other = NULL;
     if (mask && nan && dtype_is(o->type, DTYPE_CLASS_FLOAT))
@@ -161,6 +184,7 @@ static Val store(Elab *e, const TlCall *c, const Object *o, const Val *offsets, 
                  uint32_t value_at) {
     IrValue *mask, *x = tr_stored(e, c->arg[value_at], o->type, c->at[value_at]);
     if (!x || !(x = tr_stretch(e, x, &o->block, c->at[value_at]))) return EL_POISON;
+    if (o->kind == OBJECT_VIEW) return store_view(e, c, o, offsets, x);
     IrValue *p = addresses(e, o, offsets, checks, &mask);
     ir_op(&e->b, IR_STORE, 3, (IrValue *[]){p, x, mask}, 0, NULL, 0, NULL);
     return tr_none();
@@ -181,7 +205,7 @@ Val tr_block_store(Elab *e, const TlCall *c, const Object *o) {
 
 static const Object *descriptor_of(Elab *e, const TlCall *c, Val *offsets) {
     const Object *o = tr_object_of(c->arg[0]);
-    if (!o || o->kind != OBJECT_BLOCK) {
+    if (!o || (o->kind != OBJECT_BLOCK && o->kind != OBJECT_VIEW)) {
         el_error(e, c->at[0], DIAG_TYPE, "expected a tensor descriptor, found %s",
                  tr_text(e, c->arg[0]));
         return NULL;
@@ -192,6 +216,7 @@ static const Object *descriptor_of(Elab *e, const TlCall *c, Val *offsets) {
 Val tl_descriptor_load(Elab *e, const TlCall *c) {
     Val offsets[IR_MAX_RANK];
     const Object *o = descriptor_of(e, c, offsets);
+    if (o && o->kind == OBJECT_VIEW) return load_view(e, c, o, offsets);
     return o ? load(e, o, offsets, ~0u, o->pads_nan) : EL_POISON;
 }
 
@@ -204,7 +229,8 @@ Val tl_descriptor_store(Elab *e, const TlCall *c) {
 // Rows that a tensor names, of a descriptor whose block is one row: *rows is the descriptor of all.
 static bool rows_of(Elab *e, const TlCall *c, uint32_t at, Object *rows, Val *offsets) {
     const Object *o = tr_object_of(c->arg[0]);
-    if (!o || o->kind != OBJECT_BLOCK || o->block.rank != 2 || o->block.dims[0] != 1) {
+    bool is_block = o && (o->kind == OBJECT_BLOCK || o->kind == OBJECT_VIEW);
+    if (!is_block || o->block.rank != 2 || o->block.dims[0] != 1) {
         el_error(e, c->at[0], DIAG_TYPE,
                  "expected a tensor descriptor with the block [1, N], found %s",
                  tr_text(e, c->arg[0]));
@@ -227,8 +253,9 @@ static bool rows_of(Elab *e, const TlCall *c, uint32_t at, Object *rows, Val *of
 Val tl_descriptor_gather(Elab *e, const TlCall *c) {
     Object rows;
     Val offsets[2];
-    return rows_of(e, c, 1, &rows, offsets) ? load(e, &rows, offsets, ~0u, rows.pads_nan)
-                                            : EL_POISON;
+    if (!rows_of(e, c, 1, &rows, offsets)) return EL_POISON;
+    if (rows.kind == OBJECT_VIEW) return load_view(e, c, &rows, offsets);
+    return load(e, &rows, offsets, ~0u, rows.pads_nan);
 }
 
 Val tl_descriptor_scatter(Elab *e, const TlCall *c) {
@@ -247,7 +274,14 @@ Val tl_descriptor_atomic(Elab *e, const TlCall *c) {
                         tr_type_name(o->type));
     IrValue *mask, *x = tr_stored(e, c->arg[2], o->type, c->at[2]);
     if (!x || !(x = tr_stretch(e, x, &o->block, c->at[2]))) return EL_POISON;
-    a.pointer = addresses(e, o, offsets, ~0u, &mask);
+    Access access;
+    if (o->kind == OBJECT_VIEW) {
+        access = access_of(e, c, o, offsets);
+        a.access = &access;
+        mask = NULL;
+    } else {
+        a.pointer = addresses(e, o, offsets, ~0u, &mask);
+    }
     el_atomic(e, &a, 1, &x, mask);
     return tr_none();
 }

@@ -21,7 +21,7 @@ def kernel(x_ptr, n, BLOCK: tl.constexpr):
 # EXIT: 2
 # RUN: tilec emit %s --as tile-ir --set x_ptr='*fp33' --set BLOCK=16
 # OUT:
-#| tilec: error: --set x_ptr takes the type of a pointer, such as *fp32, or None; its size is set by --set x_ptr.size=N [usage]
+#| tilec: error: --set x_ptr takes the type of a pointer, such as *fp32, or of a tensor descriptor, or None; a pointer's size is set by --set x_ptr.size=N [usage]
 #| help: see tilec emit --help
 # EXIT: 2
 # RUN: tilec emit %s --as tile-ir --set x_ptr='*fp32' --set BLOCK=17
@@ -44,7 +44,7 @@ def kernel(x_ptr, n, BLOCK: tl.constexpr):
 # EXIT: 2
 # RUN: tilec emit %s --as tile-ir --set x_ptr=3 --set BLOCK=16
 # OUT:
-#| tilec: error: --set x_ptr takes the type of a pointer, such as *fp32, or None; its size is set by --set x_ptr.size=N [usage]
+#| tilec: error: --set x_ptr takes the type of a pointer, such as *fp32, or of a tensor descriptor, or None; a pointer's size is set by --set x_ptr.size=N [usage]
 #| help: see tilec emit --help
 # EXIT: 2
 # RUN: tilec emit %s --as tile-ir --set x_ptr='*fp32' --set BLOCK="'abc'"
