@@ -22,7 +22,7 @@ bool launch_code_valid(const LaunchCode *code, uint32_t input_count) {
         if (x->op >= LAUNCH_OPS || x->dtype >= DTYPE_I4 || x->result >= DTYPE_I4) return false;
         int n = ops[x->op].operands;
         const uint32_t operands[3] = {x->a, x->b, x->c};
-        for (int k = 0; k < n; k++)
+        for (int k = 0; k < (n == 1 ? 2 : n); k++)  // run_plain reads two operands of all
             if (operands[k] >= i) return false;
         if (x->op == LAUNCH_CONST || x->op == LAUNCH_UNITS || n > 0) continue;
         if (x->a >= input_count) return false;

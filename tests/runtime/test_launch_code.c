@@ -156,6 +156,11 @@ static void test_invalid(void **state) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_false(launch_code_valid(&(LaunchCode){1, bad[i]}, 2));
     assert_false(launch_code_valid(&(LaunchCode){LAUNCH_CODE_MAX + 1, NULL}, 0));
+    // The fast path reads a second operand, also of an operation that has one.
+    const LaunchInstr wide[] = {
+        {.op = LAUNCH_CONST, .dtype = DTYPE_BOOL, .result = DTYPE_BOOL},
+        {.op = LAUNCH_CAST, .dtype = DTYPE_BOOL, .result = DTYPE_I64, .b = UINT32_MAX}};
+    assert_false(launch_code_valid(&(LaunchCode){2, wide}, 0));
 }
 
 // The number of programs that run at once is given by the caller; without one it is 1.
