@@ -207,9 +207,9 @@ static tilec_status hold_memory(tilec_device *device, const tilec_view *v, void 
         *address = v->data ? (void *)((uintptr_t)v->data + (uintptr_t)offset) : NULL;
         return TILEC_OK;
     }
-    RtBuffer b;
-    if (!rt_buffer_find(c, v->buffer, &b) || b.device != device)
-        return rt_fail(c, TILEC_INVALID_ARGUMENT, "the buffer does not exist (any more)");
+    RtBuffer b = {0};
+    (void)rt_buffer_find(c, v->buffer, &b);
+    if (b.device != device) return rt_not_of(device, b.device);
     int64_t low, high;
     if (__builtin_add_overflow(offset, first, &low) ||
         __builtin_add_overflow(offset, last, &high) || low < 0 || high < 0 ||
@@ -218,8 +218,7 @@ static tilec_status hold_memory(tilec_device *device, const tilec_view *v, void 
                        "the view reaches bytes %lld to %lld of a buffer of %zu",
                        (long long)(offset + first), (long long)(offset + last), b.size);
     *address = (char *)b.address + offset;
-    if (rt_buffer_hold(c, v->buffer)) return TILEC_OK;
-    return rt_fail(c, TILEC_INVALID_ARGUMENT, "the buffer does not exist (any more)");
+    return rt_buffer_hold(c, v->buffer) ? TILEC_OK : rt_not_of(device, NULL);
 }
 
 static tilec_status export_view(tilec_device *device, const tilec_view *v, Export **out) {

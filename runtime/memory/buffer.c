@@ -284,8 +284,9 @@ tilec_status tilec_buffer_address(tilec_device *device, tilec_buffer buffer, voi
     if (!device) return TILEC_INVALID_ARGUMENT;
     rt_begin(device->context);
     if (!address) return rt_null_memory(device->context);
-    RtBuffer b;
-    if (!rt_buffer_find(device->context, buffer, &b)) return rt_not_of(device, NULL);
+    RtBuffer b = {0};
+    (void)rt_buffer_find(device->context, buffer, &b);
+    if (b.device != device) return rt_not_of(device, b.device);
     *address = b.address;
     if (size) *size = b.size;
     return TILEC_OK;

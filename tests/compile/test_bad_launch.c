@@ -301,6 +301,12 @@ static void test_dead_buffers(Host *h) {
                 tilec_buffer_destroy(h->device, foreign));
     host_expect(h, TILEC_INVALID_ARGUMENT, "the pointer to host memory is NULL",
                 tilec_buffer_address(h->device, next, NULL, NULL));
+    void *address = NULL;
+    host_expect(h, TILEC_INVALID_ARGUMENT, "the buffer belongs to another device",
+                tilec_buffer_address(h->device, foreign, &address, NULL));
+    host_expect(h, TILEC_INVALID_ARGUMENT, "does not exist (any more)",
+                tilec_buffer_address(h->device, dead, &address, NULL));
+    assert_null(address);
     tilec_stream *stream = NULL;
     assert_int_equal(tilec_stream_create(other, &stream), TILEC_OK);
     reset(&l);

@@ -174,6 +174,12 @@ static void test_out_refusals(Host *h) {
     v.flags = 0;
     host_expect(h, TILEC_INVALID_ARGUMENT, "rank 6", tilec_view_to_dlpack(h->device, &v, &m));
     host_expect(h, TILEC_INVALID_ARGUMENT, "NULL", tilec_view_to_dlpack(h->device, NULL, &m));
+    tilec_device *other = NULL;
+    assert_int_equal(tilec_device_open(h->context, h->name, &other), TILEC_OK);
+    v = tilec_buffer_view2(TILEC_F32, b, 2, 3);
+    host_expect(h, TILEC_INVALID_ARGUMENT, "the buffer belongs to another device",
+                tilec_view_to_dlpack(other, &v, &m));
+    tilec_device_close(other);
     assert_null(m);
     // A raw pointer is taken as it is; what goes out comes in again.
     float data[6] = {0};
