@@ -3,10 +3,64 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
+#include "base/map.h"
 #include "base/status.h"
 
-enum { FIELDS = 6 };
+// More settings than any kernel has extents or consts; each is compared with those before it.
+enum { FIELDS = 6, SETTINGS_MAX = 512 };
 #define HEADER "tilec-tune 1"
+
+// ---- Rows ----
+
+static bool has_key(const TuneRow *row, const TuneRow *key) {
+    if (!str_equal(row->kernel, key->kernel) ||
+        (key->source.size && !str_equal(row->source, key->source)) ||
+        !str_equal(row->target, key->target) || !str_equal(row->types, key->types) ||
+        row->shape.count != key->shape.count)
+        return false;
+    for (size_t i = 0; i < row->shape.count; i++)
+        if (row->shape.data[i].value != key->shape.data[i].value ||
+            !str_equal(row->shape.data[i].name, key->shape.data[i].name))
+            return false;
+    return true;
+}
+
+// As tune_put, among the rows from `first` on.
+static void put_from(Arena *arena, TuneTable *table, size_t first, const TuneRow *row) {
+    for (size_t i = first; i < table->rows.count; i++)
+        if (has_key(&table->rows.data[i], row)) {
+            table->rows.data[i] = *row;
+            return;
+        }
+    vec_push(arena, &table->rows, *row);
+}
+
+void tune_put(Arena *arena, TuneTable *table, const TuneRow *row) {
+    put_from(arena, table, 0, row);
+}
+
+static uint64_t key_hash(const TuneRow *row) {
+    Hash h = hash_begin();
+    const Str texts[] = {row->kernel, row->source, row->target, row->types};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) hash_text(&h, texts[i]);
+    for (size_t i = 0; i < row->shape.count; i++) {
+        hash_text(&h, row->shape.data[i].name);
+        hash_number(&h, (uint64_t)row->shape.data[i].value);
+    }
+    HashKey key = hash_end(&h);
+    uint64_t number;
+    memcpy(&number, key.bytes, sizeof number);
+    return number;
+}
+
+// As tune_put, in time that does not grow with the table. `places`: from hashes of keys to numbers
+// of rows, from 1.
+static void put_parsed(Arena *arena, TuneTable *table, Map *places, const TuneRow *row) {
+    uint64_t *place = map_at(arena, places, key_hash(row));
+    put_from(arena, table, *place ? *place - 1 : table->rows.count, row);
+    if (!*place) *place = table->rows.count;
+}
 
 // ---- Reading ----
 
@@ -30,6 +84,7 @@ static bool parse_settings(Arena *arena, Str text, TuneSettings *settings) {
     for (Str item, number; str_item(&text, &item);) {
         TuneSetting s = {.name = str_cut(item, '=', &number)};
         TRY(s.name.size && s.name.size < item.size && str_to_i64(number, &s.value));
+        TRY(settings->count < SETTINGS_MAX);
         for (size_t i = 0; i < settings->count; i++)
             TRY(!str_equal(settings->data[i].name, s.name));
         vec_push(arena, settings, s);
@@ -59,6 +114,7 @@ static const char *parse_row(Arena *arena, Str line, TuneRow *row) {
 
 TuneTable *tune_parse(Arena *arena, Str text) {
     TuneTable *table = arena_new(arena, TuneTable, 1);
+    Map places = {0};
     bool headed = false;
     for (uint32_t number = 1; text.size; number++) {
         Str rest, comment, line = str_trim(str_cut(str_cut(text, '\n', &rest), '#', &comment));
@@ -74,7 +130,7 @@ TuneTable *tune_parse(Arena *arena, Str text) {
         if (wrong)
             problem(arena, table, number, wrong);
         else if (headed)
-            tune_put(arena, table, &row);
+            put_parsed(arena, table, &places, &row);
         headed = true;
     }
     return table;
@@ -114,31 +170,10 @@ bool tune_knows(const TuneTable *table, const TuneRow *key) {
     return false;
 }
 
-static bool same_key(const TuneRow *a, const TuneRow *b) {
-    if (!str_equal(a->kernel, b->kernel) || !str_equal(a->source, b->source) ||
-        !str_equal(a->target, b->target) || !str_equal(a->types, b->types) ||
-        a->shape.count != b->shape.count)
-        return false;
-    for (size_t i = 0; i < a->shape.count; i++)
-        if (a->shape.data[i].value != b->shape.data[i].value ||
-            !str_equal(a->shape.data[i].name, b->shape.data[i].name))
-            return false;
-    return true;
-}
-
 const TuneRow *tune_find(const TuneTable *table, const TuneRow *key) {
     for (size_t i = 0; i < table->rows.count; i++)
-        if (same_key(&table->rows.data[i], key)) return &table->rows.data[i];
+        if (has_key(&table->rows.data[i], key)) return &table->rows.data[i];
     return NULL;
-}
-
-void tune_put(Arena *arena, TuneTable *table, const TuneRow *row) {
-    for (size_t i = 0; i < table->rows.count; i++)
-        if (same_key(&table->rows.data[i], row)) {
-            table->rows.data[i] = *row;
-            return;
-        }
-    vec_push(arena, &table->rows, *row);
 }
 
 bool tune_is_simulated(Str target) { return str_starts(target, STR(TUNE_SIMULATED)); }

@@ -44,7 +44,7 @@ TuneTable *tune_parse(Arena *arena, Str text);
 void tune_print(const TuneTable *table, StrBuf *out);
 // Adds the row, or replaces the one with its key.
 void tune_put(Arena *arena, TuneTable *table, const TuneRow *row);
-// NULL: not found. Later rows win.
+// NULL: not found. Later rows win. A key without a source finds a row of any version of the kernel.
 const TuneRow *tune_find(const TuneTable *table, const TuneRow *key);
 // Is there a row for this kernel, source and target, with any types and shape?
 bool tune_knows(const TuneTable *table, const TuneRow *key);

@@ -21,13 +21,9 @@ TuneNames run_tune_names(const Run *r, const TuneRow *key) {
 
 // Is there a row for these types and extents, but of another version of the kernel?
 static bool is_stale(const TuneTable *table, const TuneRow *key) {
-    TuneRow other = *key;
-    for (size_t i = 0; i < table->rows.count; i++) {
-        const TuneRow *row = &table->rows.data[i];
-        other.source = row->source;
-        if (str_equal(row->kernel, key->kernel) && tune_find(table, &other)) return true;
-    }
-    return false;
+    TuneRow any = *key;
+    any.source = (Str){0};
+    return tune_find(table, &any) != NULL;
 }
 
 void run_warn_of_stale_row(const Run *r) {

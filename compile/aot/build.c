@@ -519,7 +519,7 @@ static Str tuned_text(Arena *arena, const BuildPlan *plan) {
             if (!str_equal(row->kernel, key.kernel) || !str_equal(row->source, key.source) ||
                 tune_is_simulated(row->target))
                 continue;
-            tune_put(arena, kept, row);
+            vec_push(arena, &kept->rows, *row);
             break;
         }
     }

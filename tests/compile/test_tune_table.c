@@ -121,8 +121,33 @@ static void later_rows_win(void **state) {
     key.target = STR("sm_80");
     assert_false(tune_knows(t, &key));
     key = t->rows.data[0];
+    key.source = STR("of another version");
+    assert_null(tune_find(t, &key));
+    key.source = (Str){0};  // of any
+    assert_ptr_equal(tune_find(t, &key), &t->rows.data[0]);
     key.shape.count = 1;
     assert_null(tune_find(t, &key));
+}
+
+// A large table takes time in proportion to its size, and a row has a limit of settings.
+static void large_tables_are_read(void **state) {
+    enum { ROWS = 100000 };
+    StrBuf text = strbuf(*state);
+    strbuf_add(&text, STR("tilec-tune 1\n"));
+    for (int i = 0; i < 2 * ROWS; i++)
+        strbuf_printf(&text, "k %d interp - - B=%d\n", i % ROWS, i / ROWS);
+    uint64_t begin = os_time_ns();
+    const TuneTable *t = tune_parse(*state, strbuf_str(&text));
+    uint64_t seconds = (os_time_ns() - begin) / 1000000000;
+    assert_int_equal(t->rows.count, ROWS);
+    for (int i = 0; i < ROWS; i++) assert_int_equal(t->rows.data[i].consts.data[0].value, 1);
+    assert_true(seconds < 20);  // 40 and more where each row is compared with all before it
+    text = strbuf(*state);
+    strbuf_add(&text, STR("tilec-tune 1\nk 0 interp - - B=0"));
+    for (int i = 0; i < 1000; i++) strbuf_printf(&text, ",C%d=1", i);
+    t = tune_parse(*state, strbuf_str(&text));
+    assert_int_equal(t->rows.count, 0);
+    assert_int_equal(t->problems.count, 1);
 }
 
 // A GPU does not use rows that a simulator found. A device uses rows of its plain architecture.
@@ -279,6 +304,7 @@ int main(void) {
         cmocka_unit_test(reads_files),
         cmocka_unit_test(finds_its_place),
         cmocka_unit_test(later_rows_win),
+        cmocka_unit_test(large_tables_are_read),
         cmocka_unit_test(rows_are_of_devices),
         cmocka_unit_test(prints_what_it_reads),
         cmocka_unit_test(rounds_extents_up),
