@@ -15,6 +15,7 @@ typedef struct RunCheck {
     uint8_t **memory;        // the interpreter's, by array
     const char *with;        // the special values in the input, for messages
     uint64_t wrong;          // arrays that differ, or were not compared at all
+    const char *undecided;   // an array with special values of which nothing was compared, or NULL
 } RunCheck;
 
 // The interpreter's own arguments, on copies of the device's input.
@@ -101,6 +102,7 @@ static void compare_arrays(Run *r, RunCheck *check, const Compare *compare, Json
         report_json(j, a, &c);
         report_array(r, check, a, &c);
         check->wrong += c.wrong || (all_undecided(&c) && !check->with[0]);
+        if (all_undecided(&c)) check->undecided = a->param->name;
     }
     json_close(j, ']');
 }
@@ -131,7 +133,11 @@ static int check_special(Run *r, RunCheck *check, uint64_t steps) {
     if (why) json_str(&j, str(why));
     bool says = !r->cli->quiet && !r->cli->json && !check->wrong;
     if (says && why) printf("check%s: left out, %s\n", check->with, why);
-    if (says && !why) printf("check%s: all agree\n", check->with);
+    if (says && !why && check->undecided)
+        printf("check%s: nothing of '%s' was compared, all its elements are undecided\n",
+               check->with, check->undecided);
+    else if (says && !why)
+        printf("check%s: all agree\n", check->with);
     return EXIT_FINE;
 }
 

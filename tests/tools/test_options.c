@@ -360,7 +360,11 @@ static void run_checks_special_values(void **state) {
         "kernel endless(f32 x[N], f32 y[N]) grid(1) {\n    var v = max(abs(x[0 +: 1024]), 0);\n"
         "    while any(v > 0.5) { v = v / 2; }\n    y[0 +: 1024] = v;\n}\n"
         "kernel wild(*f32 p, f32 x[N]) grid(1) {\n"
-        "    store(p + i32(select(abs(x[0 +: 1024]) <= 1, 0.0, 1.0e9)), 1.0);\n}\n";
+        "    store(p + i32(select(abs(x[0 +: 1024]) <= 1, 0.0, 1.0e9)), 1.0);\n}\n"
+        "kernel open(f32 x[N], f32 y[N]) grid(1) {\n"
+        "    let v = x[0 +: 1024];\n    let s = sum(select(isfinite(v), v, 0.0));\n"
+        "    if all(isfinite(v)) | (s * 0.1 - 0.1 * s > 0) { y[0 +: 1024] = v; }\n"
+        "    else { y[0 +: 1024] = -v; }\n}\n";
 #define CHECKED "check with signed zeros, subnormals, infinities and NaN: "
     static const char *const refusing[] = {"no_nan",       "no_infinity", "no_minus_zero",
                                            "no_subnormal", "endless",     "wild --set p.size=1"};
@@ -373,6 +377,8 @@ static void run_checks_special_values(void **state) {
         tool_prints(t, CHECKED "left out, the kernel does not accept these numbers\n",
                     "tilec run special.tile %s --set N=1024 --check", refusing[i]);
     }
+    tool_prints(t, CHECKED "nothing of 'y' was compared, all its elements are undecided\n",
+                "tilec run special.tile open --set N=1024 --check");
     tool_prints(t, CHECKED "left out, no floats are random\n",
                 "tilec run special.tile whole --set N=4 --check");
     tool_prints(t, "\"checkSpecial\":[{\"array\":\"x\"",
