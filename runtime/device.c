@@ -47,8 +47,9 @@ tilec_status rt_device_unknown(tilec_context *c, const char *name, Str kind) {
     rt_device_kinds(c, &kinds);
     for (size_t i = 0; i < c->api_count && count < KINDS; i++)
         known[count++] = str(c->apis[i]->kind);
-    Str nearest = str_nearest(kind, known, count);
-    const char *meant = gpu_meant(c, scratch, kind);
+    Str lower = str_lower(scratch, kind);
+    Str nearest = str_nearest(lower, known, count);
+    const char *meant = gpu_meant(c, scratch, lower);
     if (!meant)
         meant =
             nearest.size ? arena_printf(scratch, "; did you mean '%.*s'?", STR_ARG(nearest)) : ";";

@@ -77,7 +77,7 @@ static bool begins_with(Str name, Str card, Str *rest) {
     return !rest->size || is_gap(*rest->text);
 }
 
-const char *gpu_card_told(Str name) {
+const char *gpu_card_target(Str name) {
     Str rest;
     for (size_t i = 0; i < NAMES; i++) {
         if (!begins_with(name, str(cards[i].name), &rest)) continue;
@@ -85,12 +85,5 @@ const char *gpu_card_told(Str name) {
         name = rest;
         i = SIZE_MAX;  // start again with the first one
     }
-    return NULL;
-}
-
-const char *gpu_card_target(Str name) {
-    Str rest;
-    for (size_t i = 0; i < CARDS; i++)
-        if (begins_with(name, str(cards[i].name), &rest) && !rest.size) return cards[i].target;
     return NULL;
 }

@@ -18,10 +18,8 @@ typedef struct GpuCard {
 
 // NULL beyond the last. Older architectures of a vendor come first.
 const GpuCard *gpu_card_at(size_t index);
-// Ignores case, blanks and dashes; NULL: unknown.
+// Ignores case, blanks and dashes; NULL: unknown. The maker may stand before the name and the
+// memory size after it, as drivers report it.
 const char *gpu_card_target(Str name);
-// The same for a name as drivers report it, with the maker before it and the memory size after it.
-// For the command only, so that the runtime stays small.
-const char *gpu_card_told(Str name);
 
 #endif

@@ -223,7 +223,7 @@ static int parse_form(Emit *e) {
         return EXIT_FINE;
     }
     for (size_t i = 0; i < sizeof other_forms / sizeof *other_forms; i++)
-        if (str_equal(form, str(other_forms[i].name)))
+        if (str_equal(str_lower(e->cli->arena, form), str(other_forms[i].name)))
             return cli_fail(e->cli, EXIT_USAGE, DIAG_USAGE, other_forms[i].help,
                             "there is no form '%.*s'", STR_ARG(form));
     return cli_usage_error(

@@ -79,7 +79,7 @@ static int fail_unknown(Cli *cli, Str name) {
         known[count] = str(gpu_target_name(gpu, gpus[count]));
     for (size_t i = 0; i < OTHERS; i++) known[count++] = str(others[i]);
     Str nearest = str_nearest(str_lower(cli->arena, name), known, count);
-    const char *meant = "", *card = gpu_card_told(name);
+    const char *meant = "", *card = gpu_card_target(name);
     if (card)
         meant = arena_printf(cli->arena, ", but a card of that name: its target is %s", card);
     else if (nearest.size)

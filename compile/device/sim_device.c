@@ -83,7 +83,7 @@ static tilec_status fail_unknown(tilec_context *context, Str arch) {
         known[count] = str(gpu_target_name(target, names[count]));
         count += sim_arch_parse(known[count], &target);
     }
-    const char *card = gpu_card_told(arch);
+    const char *card = gpu_card_target(arch);
     Str nearest = card ? str(card) : str_nearest(str_lower(arena, arch), known, count);
     if (card && !sim_arch_parse(nearest, &target)) nearest = STR("");
     StrBuf text = strbuf(arena);

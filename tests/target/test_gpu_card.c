@@ -26,14 +26,14 @@ static void names_are_read_as_people_write_them(void **state) {
     assert_string_equal(gpu_card_target(STR("rtx-4090")), "sm_89");
     assert_string_equal(gpu_card_target(STR("rx7900xtx")), "gfx1100");
     // The names that drivers print.
-    assert_string_equal(gpu_card_told(STR("NVIDIA H100 80GB HBM3")), "sm_90a");
-    assert_string_equal(gpu_card_told(STR("NVIDIA A100-SXM4-40GB")), "sm_80");
-    assert_string_equal(gpu_card_told(STR("NVIDIA GeForce RTX 4090")), "sm_89");
-    assert_string_equal(gpu_card_told(STR("AMD Instinct MI300X")), "gfx942");
-    assert_string_equal(gpu_card_told(STR("AMD Radeon VII")), "gfx906");
-    assert_string_equal(gpu_card_told(STR("Tesla T4")), "sm_75");
-    assert_null(gpu_card_told(STR("NVIDIA L40")));  // begins as L4 does
-    assert_null(gpu_card_told(STR("NVIDIA")));
+    assert_string_equal(gpu_card_target(STR("NVIDIA H100 80GB HBM3")), "sm_90a");
+    assert_string_equal(gpu_card_target(STR("NVIDIA A100-SXM4-40GB")), "sm_80");
+    assert_string_equal(gpu_card_target(STR("NVIDIA GeForce RTX 4090")), "sm_89");
+    assert_string_equal(gpu_card_target(STR("AMD Instinct MI300X")), "gfx942");
+    assert_string_equal(gpu_card_target(STR("AMD Radeon VII")), "gfx906");
+    assert_string_equal(gpu_card_target(STR("Tesla T4")), "sm_75");
+    assert_null(gpu_card_target(STR("NVIDIA L40")));  // begins as L4 does
+    assert_null(gpu_card_target(STR("NVIDIA")));
     assert_null(gpu_card_target(STR("H1000")));
     assert_null(gpu_card_target(STR("H10")));
     assert_null(gpu_card_target(STR("")));

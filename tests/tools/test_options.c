@@ -435,6 +435,14 @@ static void run_knows_its_devices(void **state) {
                "tilec run good.tile --set N=3 --device sm_80");
     tool_fails(t, 1, "did you mean 'hip', a GPU of this machine, or 'sim:gfx942', simulated?",
                "tilec run good.tile --set N=3 --device mi300x");
+    tool_fails(t, 1, "no device 'SM_80' here; did you mean 'cuda', a GPU of this machine, or 'sim",
+               "tilec run good.tile --set N=3 --device SM_80");
+    tool_fails(t, 1, "did you mean 'cuda', a GPU of this machine, or 'sim:sm_89', simulated?",
+               "tilec run good.tile --set N=3 --device 'NVIDIA GeForce RTX 4090'");
+    tool_fails(t, 1, "no device 'GPU' here; GPUs are 'cuda' (NVIDIA's)",
+               "tilec run good.tile --set N=3 --device GPU");
+    tool_fails(t, 1, "no device 'CPU' here; did you mean 'cpu'?",
+               "tilec run good.tile --set N=3 --device CPU");
     // The message does not claim that chips without a simulator are simulated.
     tool_fails(t, 1, "no device 'mi100' here; did you mean 'hip', a GPU of this machine? there are",
                "tilec run good.tile --set N=3 --device mi100");
@@ -688,6 +696,7 @@ static void emit_refuses(void **state) {
                "tilec emit k.tile twice --as asm --target H100");
     tool_fails(t, 2, "PTX is the assembly of NVIDIA's targets: --as asm --target sm_80",
                "tilec emit k.tile twice --as ptx");
+    tool_fails(t, 2, "there is no form 'PTX'", "tilec emit k.tile twice --as PTX");
     tool_fails(t, 1, "there is no target 'sm80'; did you mean 'sm_80'?",
                "tilec emit good.tile --target sm80");
     tool_fails(t, 2,
