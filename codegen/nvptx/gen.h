@@ -27,6 +27,9 @@ void nvptx_wgmma_begin(Gen *g, const IrOp *op);
 void nvptx_wgmma_wait(Gen *g, const IrOp *op);
 void nvptx_leave_loop(Gen *g, const IrOp *loop);
 
+// A pointer into shared memory as a number of 32 bits, without the constants that it adds, which
+// are added to `more`.
+LLVMValueRef nvptx_shared_number(Gen *g, LLVMValueRef p, int64_t *more);
 void nvptx_map(Gen *g, const IrOp *op);  // map.c: copies by tensor maps, and their barriers
 void nvptx_roles(Gen *g);                // roles.c: the body
 // Do the producers of copies give registers to the program's warps?

@@ -30,21 +30,33 @@ static void assembly(Gen *g, const char *text, const char *letters, LLVMValueRef
                              LLVMCreateEnumAttribute(g->context, convergent, 0));
 }
 
-// An address in shared memory, as a number of 32 bits. Its sums are computed as such: LLVM would
-// keep those of generic addresses, with conversions.
-static LLVMValueRef number_of(Gen *g, LLVMValueRef p) {
+// Its operands are a pointer and what is added to it.
+static bool is_sum(LLVMValueRef p) {
+    bool constant = LLVMIsAConstantExpr(p) && LLVMGetConstOpcode(p) == LLVMGetElementPtr;
+    return (constant || LLVMIsAGetElementPtrInst(p)) && LLVMGetNumOperands(p) == 2;
+}
+
+// Sums are computed as numbers: LLVM would keep those of generic addresses, with conversions.
+LLVMValueRef nvptx_shared_number(Gen *g, LLVMValueRef p, int64_t *more) {
     LLVMTypeRef word = gpu_int(g, 32);
-    bool sum = LLVMIsAGetElementPtrInst(p) && LLVMGetNumOperands(p) == 2;
-    if (!sum) return LLVMBuildPtrToInt(g->b, gpu_in_space(g, p, SPACE_SHARED), word, "");
+    if (!is_sum(p)) return LLVMBuildPtrToInt(g->b, gpu_in_space(g, p, SPACE_SHARED), word, "");
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(g->module);
     uint64_t size = LLVMABISizeOfType(layout, LLVMGetGEPSourceElementType(p));
-    LLVMValueRef index = LLVMBuildIntCast2(g->b, LLVMGetOperand(p, 1), word, true, "");
+    LLVMValueRef index = LLVMGetOperand(p, 1);
+    LLVMValueRef number = nvptx_shared_number(g, LLVMGetOperand(p, 0), more);
+    if (LLVMIsAConstantInt(index)) {
+        *more += LLVMConstIntGetSExtValue(index) * (int64_t)size;
+        return number;
+    }
+    index = LLVMBuildIntCast2(g->b, index, word, true, "");
     index = LLVMBuildMul(g->b, index, gen_i32(g, (int32_t)size), "");
-    return LLVMBuildAdd(g->b, number_of(g, LLVMGetOperand(p, 0)), index, "");
+    return LLVMBuildAdd(g->b, number, index, "");
 }
 
 static LLVMValueRef shared_address(Gen *g, const IrOp *op, uint32_t i) {
-    return number_of(g, gen_operand(g, op, i));
+    int64_t more = 0;
+    LLVMValueRef number = nvptx_shared_number(g, gen_operand(g, op, i), &more);
+    return LLVMBuildAdd(g->b, number, gen_i32(g, (int32_t)more), "");
 }
 
 // ---- one thread ---------------------------------------------------------------------------------

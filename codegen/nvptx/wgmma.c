@@ -75,24 +75,80 @@ static void end(Gen *g, Assembly *a, LLVMValueRef *results) {
 
 // ---- products -----------------------------------------------------------------------------------
 
-static uint64_t mode_of(int64_t swizzle) { return swizzle == 128 ? 1 : swizzle == 64 ? 2 : 3; }
+static uint32_t mode_of(int64_t swizzle) { return swizzle == 128 ? 1 : swizzle == 64 ? 2 : 3; }
+
+// The only instruction before `from` that those from there on depend on; NULL: there is none, or
+// more than one (`*many`).
+static LLVMValueRef only_leaf(LLVMValueRef from, bool *many) {
+    LLVMValueRef leaf = NULL;
+    *many = false;
+    for (LLVMValueRef x = from; x; x = LLVMGetNextInstruction(x))
+        for (int i = 0; i < LLVMGetNumOperands(x); i++) {
+            LLVMValueRef y = LLVMGetOperand(x, (unsigned)i), own = from;
+            while (own && own != y) own = LLVMGetNextInstruction(own);
+            if (!LLVMIsAInstruction(y) || own || y == leaf) continue;
+            *many |= leaf != NULL;
+            leaf = y;
+        }
+    return leaf;
+}
+
+// LLVM moves little out of loops: arithmetic that ends the block goes to the instruction that it
+// depends on, or to the entry.
+static void hoist(Gen *g, LLVMValueRef last) {
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
+    LLVMValueRef from = last ? LLVMGetNextInstruction(last) : LLVMGetFirstInstruction(here);
+    bool many;
+    LLVMValueRef leaf = only_leaf(from, &many);
+    LLVMValueRef place = leaf ? LLVMGetNextInstruction(leaf)
+                              : LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(g->function));
+    if (many || !place || place == from || LLVMIsAPHINode(place)) return;
+    LLVMPositionBuilderBefore(g->b, place);
+    for (LLVMValueRef x = from, next; x; x = next) {
+        next = LLVMGetNextInstruction(x);
+        LLVMInstructionRemoveFromParent(x);
+        LLVMInsertIntoBuilder(g->b, x);
+    }
+    LLVMPositionBuilderAtEnd(g->b, here);
+}
+
+// Two words as one number. LLVM would add the known word to what is added to the number, and ptxas
+// would then add word by word.
+static LLVMValueRef join_words(Gen *g, LLVMValueRef low, uint32_t high) {
+    static const char text[] = "mov.b64 $0, {$1, $2};", constraints[] = "=l,r,n";
+    LLVMTypeRef word = LLVMInt32TypeInContext(g->context), types[] = {word, word};
+    LLVMTypeRef type = LLVMFunctionType(LLVMInt64TypeInContext(g->context), types, 2, false);
+    LLVMValueRef code =
+        LLVMGetInlineAsm(type, text, sizeof text - 1, constraints, sizeof constraints - 1, false,
+                         false, LLVMInlineAsmDialectATT, false);
+    LLVMValueRef x[] = {low, gen_i32(g, (int32_t)high)};
+    LLVMValueRef joined = LLVMBuildCall2(g->b, type, code, x, 2, "");
+    for (size_t i = 0; i < 3; i++) {
+        static const char *const names[] = {"memory", "nounwind", "willreturn"};
+        unsigned kind = LLVMGetEnumAttributeKindForName(names[i], strlen(names[i]));
+        LLVMAddCallSiteAttribute(joined, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                 LLVMCreateEnumAttribute(g->context, kind, 0));
+    }
+    return joined;
+}
 
 // The descriptor of the memory from the pointer on, plus the steps to where the factor begins.
+// Constants are added to the descriptor of the place to which the pointer adds them: slots of a
+// ring then share that descriptor, and differ by a sum of 64 bits. Shared memory has fewer bytes
+// than there are addresses, so no sum overflows.
 static LLVMValueRef descriptor(Gen *g, const IrOp *op, uint32_t operand) {
-    enum { UNIT_BITS = 4, ADDRESS_MASK = 0x3fff, LBO = 16, SBO = 32, MODE = 62 };
+    enum { UNIT_BITS = 4, ADDRESS_MASK = 0x3fff, LBO = 16, MODE = 30 };
     const int64_t *f = ir_attr(op, IR_ATTR_FACTORS)->u.ints.items + (size_t)FIELDS * operand;
-    LLVMTypeRef word = LLVMInt32TypeInContext(g->context),
-                wide = LLVMInt64TypeInContext(g->context);
-    LLVMValueRef p = gpu_in_space(g, gen_operand(g, op, operand), SPACE_SHARED);
-    LLVMValueRef at = LLVMBuildPtrToInt(g->b, p, word, "");
+    LLVMValueRef last = LLVMGetLastInstruction(LLVMGetInsertBlock(g->b));
+    int64_t more = f[4] * (int64_t)dtype_size(ir_operand(op, operand)->type->elem);
+    LLVMValueRef at = nvptx_shared_number(g, gen_operand(g, op, operand), &more);
     at = LLVMBuildLShr(g->b, at, gen_i32(g, UNIT_BITS), "");
     at = LLVMBuildAnd(g->b, at, gen_i32(g, ADDRESS_MASK), "");
-    uint64_t fixed = (uint64_t)f[2] >> UNIT_BITS << LBO | (uint64_t)f[1] >> UNIT_BITS << SBO |
-                     mode_of(f[0]) << MODE;
-    uint64_t steps = (uint64_t)f[4] * dtype_size(ir_operand(op, operand)->type->elem);
-    LLVMValueRef d =
-        LLVMBuildOr(g->b, LLVMBuildZExt(g->b, at, wide, ""), gen_i64(g, (int64_t)fixed), "");
-    return LLVMBuildAdd(g->b, d, gen_i64(g, (int64_t)(steps >> UNIT_BITS)), "");
+    uint32_t lbo = (uint32_t)f[2] >> UNIT_BITS, sbo = (uint32_t)f[1] >> UNIT_BITS;
+    LLVMValueRef low = LLVMBuildOr(g->b, at, gen_i32(g, (int32_t)(lbo << LBO)), "");
+    LLVMValueRef d = join_words(g, low, sbo | mode_of(f[0]) << MODE);
+    hoist(g, last);
+    return LLVMBuildAdd(g->b, d, gen_i64(g, more >> UNIT_BITS), "");
 }
 
 // The words that each thread holds of a.
