@@ -62,8 +62,10 @@ typedef struct GpuGen {
     LLVMBasicBlockRef failure;
     LLVMValueRef failed;
     CodegenSchedule schedule;
-    // NVIDIA: the first thread of those that execute what is translated now (roles.c).
+    // NVIDIA: the first thread of those that execute what is translated now; the barrier after
+    // which no other goes on, NULL: all do (roles.c).
     uint32_t first_thread;
+    const IrOp *alone_after;
     // NVIDIA: the latest code that one thread executes (codegen/nvptx/map.c): its condition, and
     // the blocks before, of and after it.
     LLVMValueRef once;

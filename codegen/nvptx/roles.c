@@ -75,10 +75,19 @@ static void find_roles(Roles *r, const IrBlock *block) {
     }
 }
 
+// The last barrier of all warps, if there is one in the body itself.
+static const IrOp *last_barrier(const IrBlock *body) {
+    const IrOp *last = NULL;
+    for (const IrOp *op = body->first; op; op = op->next)
+        if (op->code == IR_THREAD_BARRIER && is_marked(op)) last = op;
+    return last;
+}
+
 static void translate(Gen *g, const bool *left_out, uint32_t first_thread) {
     GpuGen *n = gpu_gen(g);
     g->left_out = left_out;
     n->first_thread = first_thread;
+    n->alone_after = first_thread ? last_barrier(ir_body(g->func)) : NULL;
     n->once = NULL;
     gen_ops(g, ir_body(g->func));
 }
@@ -99,6 +108,14 @@ static void branch(Gen *g, LLVMIntPredicate p, LLVMValueRef a, int b, LLVMBasicB
     LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, p, a, gen_i32(g, b), ""), yes, no);
 }
 
+// The first thread goes on: what it does needs no branch around what one thread does.
+void nvptx_go_alone(Gen *g) {
+    LLVMBasicBlockRef alone = gen_block(g, "alone");
+    branch(g, LLVMIntEQ, nvptx_ops.thread_id(g), (int)gpu_gen(g)->first_thread, alone,
+           gpu_gen(g)->done);
+    LLVMPositionBuilderAtEnd(g->b, alone);
+}
+
 bool nvptx_trades_registers(const IrFunc *f) {
     enum { GROUP = 4 };
     return f->producers == GROUP && f->warps == 2 * GROUP;
@@ -106,7 +123,7 @@ bool nvptx_trades_registers(const IrFunc *f) {
 
 // Twelve warps share 64 K registers: each thread begins with 168.
 static void trade_registers(Gen *g, bool give) {
-    enum { PRODUCER = 24, PROGRAM = 240 };
+    enum { PRODUCER = 40, PROGRAM = 232 };
     if (!nvptx_trades_registers(g->func)) return;
     LLVMValueRef count = gen_i32(g, give ? PRODUCER : PROGRAM);
     gen_intrinsic(g,
