@@ -19,12 +19,15 @@ instructions, loops.py takes the longest, which does the steps of tiles at an ed
 main loop is the first, which does the steps of whole tiles.
 
 The kernels "… of Python" are those of Triton's own file, BASELINE/kernels.py, which tilec reads as it
-is, with the types, facts, warps and stages that Triton got.
+is, with the types, facts, warps and stages that Triton got. Those that begin with "Hopper" are for
+sm_90a only.
 
 The tables go into docs/performance.md by
 
     bench/sass.py -k '^((?!Python).)*$' | scripts/gen/results.sh keep nvidia-triton MACHINE COMMAND
     bench/sass.py -k Python 80 90a | scripts/gen/results.sh keep nvidia-python MACHINE COMMAND
+    bench/sass.py -k Hopper 90a | cut -d'|' -f1-10 |
+        scripts/gen/results.sh keep nvidia-hopper MACHINE COMMAND
     scripts/gen/results.sh
 """
 import ast, os, re, subprocess, sys, tempfile
@@ -76,6 +79,21 @@ CASES += [
     ('matmul tf32 of Python', 'matmul_fp32', 'matmul', True, python_matmul('fp32', 'BM=128 BN=64 BK=32')),
     ('attention of Python', 'attn_fp16', 'attn', True, python_attention(0)),
     ('attention of Python, causal', 'attn_fp16_causal', 'attn', True, python_attention(1)),
+]
+
+
+# Fed by tensor maps. A step of a product has four matrix instructions, one of attention 8 to 16.
+CASES += [
+    ('Hopper: bf16 128x256x64', None, 'matmul', True, 'T=bf16 BN=256 warps=8 stages=4'),
+    ('Hopper: f16 128x128x64', None, 'matmul', True, 'T=f16 warps=8 stages=4'),
+    ('Hopper: f16 128x256x64, b by columns', None, 'linear', True, 'T=f16 BN=256 warps=8 stages=4'),
+    ('Hopper: f8e4m3 128x256x128', None, 'linear', True,
+     'T=f8e4m3 BN=256 BK=128 warps=8 stages=4'),
+    ('Hopper: attention, 64 columns, 64 keys', None, 'attention', True, 'warps=8 stages=2'),
+    ('Hopper: attention, 64 columns, 128 keys', None, 'attention', True, 'BN=128 warps=8 stages=2'),
+    ('Hopper: attention, 128 columns, 64 keys', None, 'attention', True, 'BD=128 warps=8 stages=2'),
+    ('Hopper: attention, 128 columns, 128 keys', None, 'attention', True,
+     'BN=128 BD=128 warps=8 stages=2'),
 ]
 
 
@@ -201,7 +219,7 @@ def main():
     print('|---' * 17 + '|')
     for name, triton, kernel, product, options in CASES:
         for sm in arguments or ['75', '80', '89', '90', '120']:
-            if not re.search(only, name):
+            if not re.search(only, name) or (name.startswith('Hopper') and sm != '90a'):
                 continue
             stem = re.sub(r'\W+', '_', name) + f'_{sm}'
             a = ours(kernel, options, folder, stem, sm, product)

@@ -62,6 +62,7 @@ static const PassStep gpu_steps[] = {
     {PASS_DCE, "values rematerialized in another layout are not needed in the first one"},
     {PASS_GPU_PIPELINE, "loads move here, so that fences see where they are"},
     {PASS_GPU_STAGE_FACTORS, "carried values are known now, and how much shared memory is left"},
+    {PASS_GPU_UNROLL_RINGS, "after all that look at the one loop; slots are not lowered yet"},
     {PASS_GPU_FENCES,
      "after layouts: it is known which thread accesses what, and ops still access whole tiles"},
     {PASS_GPU_THREADS, "tiles become registers, shuffles and shared memory"},

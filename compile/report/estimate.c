@@ -186,9 +186,18 @@ static Estimate clocks_of(const Estimator *s, const Work *w) {
     return e;
 }
 
+// An iteration that goes round a ring of slots has a step for each, which waits for its slot once.
+static double steps_in(const IrBlock *block) {
+    double steps = 0;
+    for (const IrOp *op = block->first; op; op = op->next)
+        steps += op->code == IR_THREAD_MBARRIER_WAIT && !ir_attr_int(op, IR_ATTR_PRODUCER);
+    return steps > 0 ? steps : 1;
+}
+
 static void consider(Estimator *s, const IrBlock *block, Span span, bool loop, uint32_t depth) {
     enum { DEPTH_BITS = 2 };
-    Work w = work_in(s, block);
+    Work w = {0}, all = work_in(s, block);
+    add_work(&w, &all, loop ? 1 / steps_in(block) : 1);
     Estimate e = clocks_of(s, &w);
     double weight =
         e.clocks[e.bound] * (double)(UINT64_C(1) << DEPTH_BITS * (depth < 8 ? depth : 8));

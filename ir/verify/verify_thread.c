@@ -146,6 +146,15 @@ static bool is_carried_in_flight(const IrUse *use) {
            stays_in_flight(&loop->results[i]);
 }
 
+// A loop begins with it.
+static bool begins_in_flight(const IrUse *use) {
+    enum { FIRST = 3 };
+    const IrOp *loop = use->user;
+    uint32_t i = (uint32_t)(use - loop->operands) - FIRST;
+    return i < loop->result_count && stays_in_flight(loop->regions[0]->args[1 + i]) &&
+           stays_in_flight(&loop->results[i]);
+}
+
 // A product in flight is touched by the unit only, and waited for.
 static bool stays_in_flight(const IrValue *v) {
     for (const IrUse *use = v->uses; use; use = use->next) {
@@ -154,6 +163,7 @@ static bool stays_in_flight(const IrValue *v) {
         if (user->code == IR_THREAD_WGMMA && use == &user->operands[2]) continue;
         if (user->code == IR_THREAD_WGMMA_WAIT && use == &user->operands[0]) continue;
         if (user->code == IR_YIELD && is_carried_in_flight(use)) continue;
+        if (user->code == IR_FOR && begins_in_flight(use)) continue;
         if (!parts || !stays_in_flight(&user->results[0])) return false;
     }
     return true;

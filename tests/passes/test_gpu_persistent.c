@@ -69,11 +69,14 @@ enum { CASES = sizeof cases / sizeof *cases };
 static void agree(const Case *c, int stages, int producers, int64_t depth, Arrays *x) {
     static const char *const levels[] = {
         "tile,gpu_program_order,gpu_persistent",
-        "tile,gpu_program_order,gpu_persistent,gpu_layout,gpu_pipeline", "tile,gpu"};
+        "tile,gpu_program_order,gpu_persistent,gpu_layout,gpu_pipeline",
+        "tile,gpu_program_order,gpu_persistent,gpu_layout,gpu_pipeline,gpu_unroll_rings",
+        "tile,gpu"};
+    enum { LEVELS = sizeof levels / sizeof *levels };
     Tir *plain = load(c->name, stages, 0);
     run(plain, c->name, &x[0], depth, c->grid);
     tir_free(plain);
-    for (int level = 0; level < 3; level++)
+    for (int level = 0; level < LEVELS; level++)
         for (int64_t programs = 1; programs <= ROWS * COLUMNS + 1; programs += 3) {
             Tir *t = load(c->name, stages, producers);
             lower(t, levels[level], FACT_PERSISTENT);
@@ -88,7 +91,7 @@ static void agree(const Case *c, int stages, int producers, int64_t depth, Array
 
 static void results_stay(void **state) {
     (void)state;
-    static const int64_t depths[] = {0, STEP, 2 * STEP, DEPTH_MAX};
+    static const int64_t depths[] = {0, STEP, 2 * STEP, 4 * STEP, DEPTH_MAX};
     Arrays *x = calloc(2, sizeof *x);
     Dice dice = dice_roll(7);
     tir_small_halves(&dice, x[0].a, sizeof x->a / sizeof *x->a);
@@ -142,43 +145,46 @@ static Order order_of(unsigned facts, int producers, bool in_tiles) {
     return o;
 }
 
-// A step copies a box of each factor; the next tile's first two steps follow the loop over steps.
+// A step copies a box of each factor; the next tile's first two steps follow the loops over steps:
+// one makes a step for each slot, and the other one the steps left over, without copies.
+enum { SLOTS = 3, TURN = 2 * SLOTS, FIRST = 2 * (SLOTS - 1) };
+
 static void next_tile_is_copied_before_stores(void **state) {
     (void)state;
     Order o = order_of(FACT_PERSISTENT, -1, true);
     assert_int_equal(o.inits + o.ends, 0);
-    assert_int_equal(o.products, 1);
-    assert_int_equal(o.copies, 2 + 2 * 2);
-    assert_int_equal(o.copies_before_stores, 2 + 2 * 2);
+    assert_int_equal(o.products, SLOTS + 1);
+    assert_int_equal(o.copies, TURN + FIRST);
+    assert_int_equal(o.copies_before_stores, FIRST);
     assert_true(o.stores > 0);
     o = order_of(FACT_PERSISTENT, -1, false);
-    assert_int_equal(o.inits, 3);
-    assert_int_equal(o.ends, 3);
-    assert_int_equal(o.copies, 2 * 2 + 2 + 2 * 2);
+    assert_int_equal(o.inits, SLOTS);
+    assert_int_equal(o.ends, SLOTS);
+    assert_int_equal(o.copies, FIRST + TURN + FIRST);
 }
 
 // The same with a warp that only copies. It waits for a slot before each copy, except those of the
-// first tile's first steps; warps arrive once a step.
+// first tile's first steps; warps arrive once a step, for the step before, and after the last one.
 static void producers_wait_for_slots(void **state) {
     (void)state;
     Order o = order_of(FACT_PERSISTENT, 1, true);
-    assert_int_equal(o.copies, 2 + 2 * 2);
-    assert_int_equal(o.arrivals, 1);
-    assert_int_equal(o.waits, 1 + 2);
+    assert_int_equal(o.copies, TURN + FIRST);
+    assert_int_equal(o.arrivals, SLOTS + 1 + 1);
+    assert_int_equal(o.waits, SLOTS + SLOTS - 1);
     o = order_of(FACT_PERSISTENT, 1, false);
-    assert_int_equal(o.inits, 3 + 3);
-    assert_int_equal(o.ends, 3 + 3);
-    assert_int_equal(o.waits, 1 + 2);
+    assert_int_equal(o.inits, SLOTS + SLOTS);
+    assert_int_equal(o.ends, SLOTS + SLOTS);
+    assert_int_equal(o.waits, SLOTS + SLOTS - 1);
     o = order_of(0, 1, false);
-    assert_int_equal(o.waits, 1);
-    assert_int_equal(o.arrivals, 1);
+    assert_int_equal(o.waits, SLOTS);
+    assert_int_equal(o.arrivals, SLOTS + 1);
 }
 
 static void one_tile_without_the_fact(void **state) {
     (void)state;
     Order o = order_of(0, -1, false);
-    assert_int_equal(o.copies, 2 * 2 + 2);
-    assert_int_equal(o.products, 1);
+    assert_int_equal(o.copies, FIRST + TURN);
+    assert_int_equal(o.products, SLOTS + 1);
 }
 
 int main(void) {

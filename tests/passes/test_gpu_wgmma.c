@@ -62,9 +62,12 @@ static void run(Tir *t, const char *name, Arrays *x, int64_t depth) {
 }
 
 static void agree(const char *name, int warps, int stages, uint64_t mapped) {
-    static const int64_t depths[] = {0, STEP, 2 * STEP, 3 * STEP, 4 * STEP, 5 * STEP, DEPTH_MAX};
-    static const char *const levels[] = {"tile,gpu_layout,gpu_pipeline,gpu_stage_factors",
-                                         "tile,gpu"};
+    static const int64_t depths[] = {0,        STEP,     2 * STEP, 3 * STEP,
+                                     4 * STEP, 5 * STEP, 8 * STEP, DEPTH_MAX};
+    static const char *const levels[] = {
+        "tile,gpu_layout,gpu_pipeline,gpu_stage_factors",
+        "tile,gpu_layout,gpu_pipeline,gpu_stage_factors,gpu_unroll_rings", "tile,gpu"};
+    enum { LEVELS = sizeof levels / sizeof *levels };
     Arrays *x = calloc(2, sizeof *x);
     Dice dice = dice_roll((uint64_t)stages);
     tir_small_halves(&dice, x[0].a, SIDE * DEPTH_MAX);
@@ -74,7 +77,7 @@ static void agree(const char *name, int warps, int stages, uint64_t mapped) {
         Tir *plain = load(name, warps, stages, mapped);
         run(plain, name, &x[0], depths[d]);
         tir_free(plain);
-        for (int level = 0; level < 2; level++) {
+        for (int level = 0; level < LEVELS; level++) {
             Tir *t = load(name, warps, stages, mapped);
             lower(t, levels[level], mapped);
             run(t, name, &x[1], depths[d]);
@@ -173,12 +176,12 @@ static void slots_by_maps_need_no_fence(void **state) {
     for (int i = 0; i < 2; i++)
         for (int stages = 3; stages <= 5; stages++) {
             Count c = loop_of(i ? "turned" : "product", stages, BY_MAPS);
-            assert_int_equal(c.loads, 2);
+            assert_int_equal(c.loads, 2 * stages);
             assert_true(c.free_late);
             assert_int_equal(c.fences + c.arrivals, 0);
             c = loop_of(i ? "turned" : "product", stages, BY_MAPS | BY_PRODUCER);
             assert_true(c.free_late);
-            assert_int_equal(c.arrivals, 1);
+            assert_int_equal(c.arrivals, stages + 1);
             assert_int_equal(c.fences, 0);
         }
     // Threads read what is copied, so each would have to arrive.

@@ -50,7 +50,8 @@ static void expect(Threads *t, const IrOp *op) {
 static void arrive(Threads *t, const IrOp *op) {
     IrValue *at = threads_at(t, threads_operand(t, op, 0), threads_operand(t, op, 1));
     IrValue *lane = ir_binary(&t->b, IR_AND, t->thread, threads_i32(t, ir_lane_count(t->func) - 1));
-    IrValue *operands[2] = {at, ir_binary(&t->b, IR_EQ, lane, threads_i32(t, 0))};
+    IrValue *first = ir_binary(&t->b, IR_EQ, lane, threads_i32(t, 0));
+    IrValue *operands[2] = {at, access_both(t, t->when, first)};
     ir_op(&t->b, IR_THREAD_MBARRIER_ARRIVE, 2, operands, 0, NULL, 0, NULL);
 }
 

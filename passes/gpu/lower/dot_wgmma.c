@@ -150,6 +150,12 @@ static IrValue *wait_for(Threads *t, const WgmmaFactor *f, IrValue *sums, int64_
     return ir_result(op, 0);
 }
 
+// Sums that a loop carries, or that the step before left in flight, are in their registers.
+static bool is_computed(const IrValue *acc) {
+    const IrOp *op = acc->def;
+    return op && (op->code != IR_THREAD_WGMMA_WAIT || !ir_attr_int(op, IR_ATTR_COUNT));
+}
+
 IrValue *threads_dot_wgmma(Threads *t, const IrOp *op, const GpuDot *d, IrValue *acc) {
     WgmmaFactor f[2] = {factor_of(t, op, d, LAYOUT_OPERAND_A),
                         factor_of(t, op, d, LAYOUT_OPERAND_B)};
@@ -159,8 +165,7 @@ IrValue *threads_dot_wgmma(Threads *t, const IrOp *op, const GpuDot *d, IrValue 
     uint32_t *regs = arena_new(t->scratch, uint32_t, size);
     IrValue **sums = arena_new(t->scratch, IrValue *, count);
     const IrType *type = threads_vector(t, d->sum, size), *a = ir_operand(op, 0)->type;
-    // The sums of a loop are complete, or in flight.
-    if (acc && acc->def && count > 1)
+    if (acc && count > 1 && is_computed(acc))
         acc = ir_result(ir_op(&t->b, IR_THREAD_WGMMA_BEGIN, 1, &acc, 1, &acc->type, 0, NULL), 0);
     for (uint32_t i = 0; i < count && acc; i++) {
         for (uint32_t r = 0; r < size; r++) regs[r] = i * size + r;

@@ -111,7 +111,8 @@ static void lower_control(Threads *t, const IrOp *op) {
     for (uint32_t i = 0; i < op->result_count; i++) threads_define(t, op, i, ir_result(made, i));
 }
 
-// The `if` contains only copies: they get its condition as their mask, and there is no branch.
+// The `if` contains only copies and arrivals: they get its condition as their mask, and there is no
+// branch.
 static bool only_copies(Threads *t, const IrOp *op) {
     bool copies = false;
     if (op->code != IR_IF || op->result_count || op->regions[1]->first->code != IR_YIELD)
@@ -120,7 +121,8 @@ static bool only_copies(Threads *t, const IrOp *op) {
         IrEffect effect = ir_op_info(in->code)->effect;
         bool part = effect == IR_EFFECT_READ && threads_load_is_copy(t, in);
         bool copy = (in->code == IR_GPU_COPY && threads_copies(t, in)) ||
-                    in->code == IR_GPU_TMA_LOAD || in->code == IR_GPU_MBARRIER_EXPECT;
+                    in->code == IR_GPU_TMA_LOAD || in->code == IR_GPU_MBARRIER_EXPECT ||
+                    in->code == IR_GPU_MBARRIER_ARRIVE;
         if (in->code != IR_YIELD && effect != IR_EFFECT_PURE && !part && !copy) return false;
         copies |= copy;
     }

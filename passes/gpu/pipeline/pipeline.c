@@ -12,19 +12,26 @@
 //                                                   }
 //                                                   gpu.wait {0}           of empty groups
 //
-// By tensor maps, the copies of a step arrive at a barrier of their slot, which the step waits for;
-// its parity changes each time round the ring:
+// By tensor maps, the copies of a step arrive at a barrier of their slot, which the step waits for.
+// Bit s of `phases` says how often slot s was waited for, modulo 2, which is the parity of the
+// phase to wait for:
 //
-//     bars = gpu.mbarrier {stages}                  for i, read, parity, write, … {
-//     for j < n:                                        gpu.mbarrier_wait read, parity
+//     bars = gpu.mbarrier {stages}                  for i, read, write, phases, … {
+//     for j < n:                                        gpu.mbarrier_wait read, its bit of phases
 //         if lo + j*step < hi:                          gpu.barrier
 //             gpu.mbarrier_expect j                     if i + n*step < hi: expect and load write
 //             gpu.tma_load to slot j                    … gpu.read of slot read …
+//                                                       next: …, that bit changed
 //                                                   }
 //                                                   gpu.mbarrier_end
 //
 // The product of a step may run into the next one. The barrier then comes after it has begun, when
 // that of the step before has ended.
+//
+// With producers a slot has a second barrier, `empty`, where each warp arrives that has read the
+// slot, in place of the program's barrier: once for each step that reads it. So the copies that
+// fill a slot for the k-th time wait for phase k - 1 of it, which has the other parity than the
+// phase in which these copies arrive.
 //
 // The slot that is copied to was read in the step before, which the barrier ends.
 // In registers: the value of the next step is loaded at the beginning of a step, if there is one,
@@ -73,14 +80,14 @@ typedef struct Pipeline {
     uint32_t known;  // ops from this number on are newer than the plan
     bool writes;     // an op in the body changes memory
     Ops advance;
-    VEC(IrValue *) more;    // carried values that are new
-    IrValue **rings;        // by feed of the copies
-    IrValue *bars;          // of copies by maps
-    IrValue *empty;         // with a producer: barriers where warps arrive that have read a slot
-    uint32_t read;          // argument of the body: the current slot; after it the slots that this
-                            // step, and the next ones, fill
-    uint32_t parity;        // of copies by maps: the argument of the body
-    IrValue *empty_parity;  // for the slots that are copied to now; NULL: they are empty
+    VEC(IrValue *) more;     // carried values that are new
+    IrValue **rings;         // by feed of the copies
+    IrValue *bars;           // of copies by maps
+    IrValue *empty;          // with a producer: barriers where warps arrive that have read a slot
+    uint32_t read;           // argument of the body: the current slot; after it the slots that this
+                             // step, and the next ones, fill
+    uint32_t phases;         // of copies by maps: the argument of the body
+    IrValue *before_copies;  // the phases when the next copies begin; NULL: all slots are empty
     VEC(uint64_t)
     tile;         // keys of values of the loop over tiles, each followed by that of its
                   // value for the tile whose first copies are made
@@ -226,9 +233,16 @@ static void expect(Pipeline *p, const Pipelined *e, IrValue *at) {
     for_producer(p, op);
 }
 
+// The parity of the phase in which the next copies to the slot arrive.
+static IrValue *parity_of(Pipeline *p, IrValue *phases, IrValue *at) {
+    IrValue *bits = ir_binary(&p->b, IR_SHR, phases, at);
+    return ir_binary(&p->b, IR_AND, bits, place(p, 1));
+}
+
 // The producer waits until all warps have read what is in the slot.
-static void wait_until_empty(Pipeline *p, IrValue *at, IrValue *parity) {
-    IrValue *operands[3] = {p->empty, at, parity};
+static void wait_until_empty(Pipeline *p, IrValue *at) {
+    IrValue *parity = parity_of(p, p->before_copies, at);
+    IrValue *operands[3] = {p->empty, at, ir_binary(&p->b, IR_XOR, parity, place(p, 1))};
     for_producer(p, ir_op(&p->b, IR_GPU_MBARRIER_WAIT, 3, operands, 0, NULL, 0, NULL));
 }
 
@@ -246,7 +260,7 @@ static IrValue **step_values(Pipeline *p, const Pipelined *e, IrValue *counter, 
     IrValue **values = arena_new(p->scratch, IrValue *, e->feeds.count + 1);
     Map map = map_of(p, some_steps_on(p, counter, steps), e->ahead);
     clone_all(p, &e->ops, &map);
-    if (at && p->empty_parity) wait_until_empty(p, at, p->empty_parity);
+    if (at && p->empty && p->before_copies) wait_until_empty(p, at);
     if (at && p->plan->by_map) expect(p, e, at);
     for (size_t i = 0; i < e->feeds.count; i++) {
         values[i] = mapped(&map, ir_result(e->feeds.data[i]->load, 0));
@@ -372,7 +386,8 @@ static void remake(Pipeline *p) {
 static IrValue **arrive(Pipeline *p, const Pipelined *e) {
     IrValue **places = arena_new(p->scratch, IrValue *, e->feeds.count + 1);
     if (p->plan->by_map) {
-        IrValue *operands[3] = {p->bars, p->body->args[p->read], p->body->args[p->parity]};
+        IrValue *at = p->body->args[p->read];
+        IrValue *operands[3] = {p->bars, at, parity_of(p, p->body->args[p->phases], at)};
         ir_op(&p->b, IR_GPU_MBARRIER_WAIT, 3, operands, 0, NULL, 0, NULL);
     } else {
         wait_for(p, e->distance - 1, true);
@@ -392,15 +407,34 @@ static void go_behind_product(Pipeline *p) {
         }
 }
 
-// All warps are done with the slot that this step's copies go to.
-static void release_slot(Pipeline *p) {
+// Each warp has read the slot.
+static void arrive_at_empty(Pipeline *p, IrValue *at) {
+    IrValue *operands[2] = {p->empty, at};
+    ir_op(&p->b, IR_GPU_MBARRIER_ARRIVE, 2, operands, 0, NULL, 0, NULL);
+}
+
+static void arrive_if(Pipeline *p, IrValue *on, IrValue *at) {
+    IrBuilder here, inside;
+    IrBlock *regions[2];
+    regions[0] = region(p, &here);
+    arrive_at_empty(p, at);
+    ir_yield(&p->b, 0, NULL);
+    p->b = here;
+    regions[1] = region(p, &inside);
+    ir_yield(&p->b, 0, NULL);
+    p->b = here;
+    ir_op(&p->b, IR_IF, 1, &on, 0, NULL, 2, regions);
+}
+
+// The slot of the step before, whose product has ended: this step's copies go there. A tile's first
+// step has none before it.
+static void release_before(Pipeline *p) {
     if (!p->plan->producers) {
         effect(p, IR_GPU_BARRIER);
         return;
     }
-    IrValue *operands[2] = {p->empty, p->body->args[p->read + 1]};
-    ir_op(&p->b, IR_GPU_MBARRIER_ARRIVE, 2, operands, 0, NULL, 0, NULL);
-    p->empty_parity = p->body->args[p->parity];
+    IrValue *later = ir_binary(&p->b, IR_GT, p->body->args[0], p->lo);
+    arrive_if(p, later, p->body->args[p->read + 1]);
 }
 
 static void load_ahead(Pipeline *p, Pipelined *e, IrValue *bound) {
@@ -424,7 +458,8 @@ static void yield_more(Pipeline *p, Pipelined *e) {
         ir_add_operand(p->body->last, e->kept[i]);
 }
 
-// The next slot, without a division; the slot that is read now is the last of those to fill.
+// The next slot, without a division; the slot that is read now is the last of those to fill. If
+// products do not run into the next step, the slot has been read.
 static void yield_slots(Pipeline *p, const Pipelined *e) {
     IrValue *read = p->body->args[p->read];
     IrValue *next = ir_binary(&p->b, IR_ADD, read, place(p, 1));
@@ -434,9 +469,10 @@ static void yield_slots(Pipeline *p, const Pipelined *e) {
         ir_add_operand(p->body->last, p->body->args[p->read + i]);
     ir_add_operand(p->body->last, read);
     if (!p->plan->by_map) return;
-    IrValue *parity = p->body->args[p->parity];
-    IrValue *other = ir_binary(&p->b, IR_XOR, parity, place(p, 1));
-    ir_add_operand(p->body->last, ir_ternary(&p->b, IR_SELECT, over, other, parity));
+    if (p->empty && !p->plan->ahead_dot) arrive_at_empty(p, read);
+    IrValue *bit = ir_binary(&p->b, IR_SHL, place(p, 1), read);
+    IrValue *phases = ir_binary(&p->b, IR_XOR, p->body->args[p->phases], bit);
+    ir_add_operand(p->body->last, phases);
 }
 
 // ---- uses ---------------------------------------------------------------------------------------
@@ -535,12 +571,13 @@ static void rewrite_body(Pipeline *p, Pipelined *pipelined, uint32_t count,
         if (pipelined[k].copies) {
             bool late = p->plan->by_map && p->plan->ahead_dot;
             places = arrive(p, &pipelined[k]);
-            if (p->plan->by_map && !late) release_slot(p);
+            if (p->plan->by_map && !late && !p->empty) effect(p, IR_GPU_BARRIER);
             go_behind_product(p);
-            if (late) release_slot(p);
+            if (late) release_before(p);
+            if (p->plan->by_map) p->before_copies = p->body->args[p->phases];
         }
         load_ahead(p, &pipelined[k], bounds[k]);
-        p->empty_parity = NULL;
+        p->before_copies = NULL;
         p->b = here;
     }
     p->b = ir_builder_before(p->body->last);
@@ -561,18 +598,21 @@ static void settle(Pipeline *p) {
     IrOp *op = ir_op(&p->b, IR_GPU_SETTLE, 1, &sum, 1, &sum->type, 0, NULL);
     ir_replace_all(sum, ir_result(op, 0));
     ir_set_operand(op, 0, sum);
+    // The slot of the last step, if there was a step, is for the next tile.
+    if (p->plan->tiles && p->empty)
+        arrive_if(p, below(p, p->lo, p->hi), ir_result(p->loop, p->read));
 }
 
 // ---- from tile to tile --------------------------------------------------------------------------
 //
 // In a loop over tiles the ring is made before it, and the first copies of a tile are begun before
-// the tile before it is stored:
+// the tile before it is stored. Each tile begins with slot 0:
 //
 //     ring, bars; the first copies for tile t0                if there is one
-//     for t, read, parity, write, … {
-//         the loop, from these slots on
+//     for t, phases, … {
+//         the loop, from these phases on
 //         gpu.barrier
-//         the first copies for tile t + step, from slot `read` on    if there is one
+//         the first copies for tile t + step    if there is one
 //         … stores
 //     }
 //     gpu.mbarrier_end
@@ -601,29 +641,8 @@ static IrValue *of_tile(const Pipeline *p, IrValue *v) {
     return v;
 }
 
-static IrValue *is_beyond(Pipeline *p, const Pipelined *e, IrValue *read, uint32_t steps) {
-    IrValue *at = ir_binary(&p->b, IR_ADD, read, place(p, steps));
-    return ir_binary(&p->b, IR_GE, at, place(p, e->slots));
-}
-
-static IrValue *slot_on(Pipeline *p, const Pipelined *e, IrValue *read, uint32_t steps) {
-    IrValue *at = ir_binary(&p->b, IR_ADD, read, place(p, steps));
-    IrValue *over = is_beyond(p, e, read, steps);
-    IrValue *wrapped = ir_binary(&p->b, IR_SUB, at, place(p, e->slots));
-    return ir_ternary(&p->b, IR_SELECT, over, wrapped, at);
-}
-
-// Warps arrived at the slot when they began the step after its own, for which all slots but one
-// were copied ahead. So the phase to wait for began that many steps ago.
-static IrValue *parity_on(Pipeline *p, const Pipelined *e, IrValue *read, uint32_t steps) {
-    IrValue *parity = ir_result(p->loop, p->parity - 1);
-    IrValue *same = is_beyond(p, e, read, steps + 1);
-    IrValue *other = ir_binary(&p->b, IR_XOR, parity, place(p, 1));
-    return ir_ternary(&p->b, IR_SELECT, same, parity, other);
-}
-
-// The first copies of a tile, to the slots from `read` on; NULL: from 0.
-static void load_tile(Pipeline *p, Pipelined *e, IrValue *number, IrValue *read) {
+// The first copies of a tile.
+static void load_tile(Pipeline *p, Pipelined *e, IrValue *number) {
     IrValue *lo = p->lo, *hi = p->hi;
     IrValue *exists = below(p, number, ir_operand(p->plan->tiles, 1));
     begin_tile(p, number);
@@ -632,36 +651,29 @@ static void load_tile(Pipeline *p, Pipelined *e, IrValue *number, IrValue *read)
     for (uint32_t j = 0; j < e->distance; j++) {
         IrValue *on = below(p, p->lo, bound_of(p, j));
         on = ir_binary(&p->b, IR_AND, exists, on);
-        if (read && p->plan->producers) p->empty_parity = parity_on(p, e, read, j);
-        load_step(p, e, p->lo, j, on, read ? slot_on(p, e, read, j) : place(p, j));
+        load_step(p, e, p->lo, j, on, place(p, j));
     }
-    p->empty_parity = NULL;
     p->tile.count = 0;
     p->lo = lo;
     p->hi = hi;
 }
 
-// Carries the slots and the parity, which are the loop's new carried values, through the loop over
-// tiles.
+// Carries the phases, which are the loop's last carried value, through the loop over tiles.
 static void carry_through_tiles(Pipeline *p) {
     IrOp *old = p->plan->tiles;
-    uint32_t count = (uint32_t)p->more.count;
     IrBlock *tile = old->regions[0];
-    IrValue **operands = arena_new(p->scratch, IrValue *, old->operand_count + count);
-    const IrType **types = arena_new(p->scratch, const IrType *, old->result_count + count);
-    uint32_t first = p->loop->operand_count - count, result = p->loop->result_count - count;
-    for (uint32_t i = 0; i < old->operand_count; i++) operands[i] = ir_operand(old, i);
-    for (uint32_t i = 0; i < old->result_count; i++) types[i] = old->results[i].type;
-    for (uint32_t i = 0; i < count; i++) {
-        IrValue *init = ir_operand(p->loop, first + i);
-        operands[old->operand_count + i] = init;
-        types[old->result_count + i] = init->type;
-        ir_set_operand(p->loop, first + i, ir_block_add_arg(tile, init->type));
-        ir_add_operand(tile->last, ir_result(p->loop, result + i));
-    }
-    p->tiles =
-        ir_remake(old, old->operand_count + count, operands, old->result_count + count, types);
-    for (uint32_t i = 0; i < old->result_count; i++)
+    uint32_t operands = old->operand_count, results = old->result_count;
+    uint32_t init = p->loop->operand_count - 1, result = p->loop->result_count - 1;
+    IrValue **values = arena_new(p->scratch, IrValue *, operands + 1);
+    const IrType **types = arena_new(p->scratch, const IrType *, results + 1);
+    for (uint32_t i = 0; i < operands; i++) values[i] = ir_operand(old, i);
+    for (uint32_t i = 0; i < results; i++) types[i] = old->results[i].type;
+    values[operands] = ir_operand(p->loop, init);
+    types[results] = values[operands]->type;
+    ir_set_operand(p->loop, init, ir_block_add_arg(tile, types[results]));
+    ir_add_operand(tile->last, ir_result(p->loop, result));
+    p->tiles = ir_remake(old, operands + 1, values, results + 1, types);
+    for (uint32_t i = 0; i < results; i++)
         ir_replace_all(ir_result(old, i), ir_result(p->tiles, i));
 }
 
@@ -669,9 +681,10 @@ static void carry_through_tiles(Pipeline *p) {
 static void load_next_tile(Pipeline *p, Pipelined *e) {
     IrValue *number = p->plan->tiles->regions[0]->args[0];
     IrValue *step = ir_operand(p->plan->tiles, 2);
-    IrValue *read = ir_result(p->loop, p->loop->result_count - (uint32_t)p->more.count);
+    p->before_copies = ir_result(p->loop, p->phases - 1);
     if (!p->plan->producers) effect(p, IR_GPU_BARRIER);
-    load_tile(p, e, ir_binary(&p->b, IR_ADD, number, step), read);
+    load_tile(p, e, ir_binary(&p->b, IR_ADD, number, step));
+    p->before_copies = NULL;
 }
 
 static void end_bars(Pipeline *p) {
@@ -704,13 +717,13 @@ static void pipeline_loop(Pipeline *p) {
         build_before(p, outside);
         if (e->copies) make_rings(p, e);
         if (p->plan->tiles)
-            load_tile(p, e, ir_operand(p->plan->tiles, 0), NULL);
+            load_tile(p, e, ir_operand(p->plan->tiles, 0));
         else
             load_first_steps(p, e);
         if (e->copies) {
             p->read = carry(p, place(p, 0));
             for (uint32_t at = e->distance; at < e->slots; at++) carry(p, place(p, at));
-            if (p->plan->by_map) p->parity = carry(p, place(p, 0));
+            if (p->plan->by_map) p->phases = carry(p, place(p, 0));
         }
         build_before(p, p->loop);
         bounds[k] = bound_of(p, e->distance);
