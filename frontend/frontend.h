@@ -21,6 +21,10 @@
 
 typedef struct Frontend Frontend;
 
+// The most bytes of a name. Names become parts of symbols, of which PTX takes 1024 characters, of
+// files and of messages.
+enum { FRONT_NAME_MAX = 255 };
+
 // Returns the file that `path` (already made relative to the importing file) names, or NULL after
 // reporting why not. The caller of load decides how files are read.
 typedef const SourceFile *(*FrontImport)(void *user, Str path, Span span, Diags *diags);

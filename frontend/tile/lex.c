@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "frontend/frontend.h"
+
 enum CharClass { BAD, SPACE, WORD, DIGIT, PUNCTUATION, QUOTE };
 
 // The class of each byte of ASCII; all bytes from 128 on are BAD outside of comments and texts.
@@ -45,9 +47,6 @@ const char *token_text(TokenKind kind) { return tokens[kind].text; }
 bool token_is_keyword(TokenKind kind) { return tokens[kind].keyword; }
 
 // ---- names
-
-// Names become parts of symbols, of which PTX takes 1024 characters, of files and of messages.
-enum { NAME_MAX_BYTES = 255 };
 
 // The hash is computed while the name is read.
 static uint32_t hash_step(uint32_t hash, char c) { return (hash ^ (unsigned char)c) * 0x01000193U; }
@@ -92,9 +91,9 @@ static void lex_name(Lexer *l, Token *t) {
     const char *begin = l->at, *p = begin;
     uint32_t hash = 0;
     while (class_of(*p) == WORD || class_of(*p) == DIGIT) hash = hash_step(hash, *p++);
-    if (p - begin > NAME_MAX_BYTES)
+    if (p - begin > FRONT_NAME_MAX)
         diag_error(l->diags, lex_span(l, begin, p), DIAG_TOO_LARGE,
-                   "a name has at most %d characters, found %td", NAME_MAX_BYTES, p - begin);
+                   "a name has at most %d characters, found %td", FRONT_NAME_MAX, p - begin);
     const LexName *name = name_find(l, begin, (uint32_t)(p - begin), hash_end(hash));
     l->at = p;
     t->kind = name->kind;

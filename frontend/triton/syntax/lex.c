@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "frontend/frontend.h"
+
 enum PyCharClass { OTHER, SPACE, NEWLINE, LETTER, DIGIT, HIGH, QUOTE };
 
 // The class of each byte; HIGH are those of characters beyond ASCII.
@@ -141,6 +143,9 @@ static bool lex_name(PyLexer *l, PyToken *t) {
         py_lex_string(l, p, t);
         return true;
     }
+    if (p - begin > FRONT_NAME_MAX)
+        diag_error(l->diags, py_lex_span(l, begin, p), DIAG_TOO_LARGE,
+                   "a name has at most %d bytes, found %td", FRONT_NAME_MAX, p - begin);
     const PyLexName *name = name_find(l, begin, (uint32_t)(p - begin), hash_end(hash));
     l->at = p;
     t->kind = name->kind;
