@@ -196,7 +196,7 @@ const FrontKernel *frontend_find(const FrontFile *file, Str name);
 // Checks all kernels (all errors reported), with candidates for open types and consts.
 bool frontend_check(FrontFile *file, Diags *diags);
 // False if no element types make the kernel correct with what is given; some of the errors are then
-// reported. This is decided for kernels that leave one or two types open; others can be checked
+// reported. This is decided for kernels that leave up to three types open; others can be checked
 // only when their types are given.
 bool frontend_check_open(FrontFile *file, const FrontKernel *kernel, const FrontSpec *given,
                          Diags *diags);

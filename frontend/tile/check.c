@@ -105,9 +105,8 @@ bool tile_check(TileFile *file, Diags *diags) {
 
 // ---- Open types, and all there are for them
 
-// With more than two types, or when one attempt makes much IR, trying all pairs would take too
-// long.
-enum { OPEN_MAX = 2, PAIRS_IR_MAX = 1 << 20 };
+// With more types, or when one attempt makes much IR, trying all combinations would take too long.
+enum { OPEN_MAX = 3, OPEN_IR_MAX = 320 << 20 };  // bytes of IR of all attempts
 
 typedef struct OpenTypes {
     const AstKernel *kernel;
@@ -128,10 +127,10 @@ static Dtype type_in_order(size_t place) {
     return DTYPE_F32;
 }
 
-// The type that an open parameter has in this attempt.
+// The type that an open parameter has in this attempt: that of the last one changes most quickly.
 static Dtype type_of_try(const OpenTypes *o, size_t number, size_t parameter) {
-    bool slow = parameter + 1 < o->count;
-    return type_in_order(slow ? number / DTYPES : number % DTYPES);
+    for (size_t i = parameter + 1; i < o->count; i++) number /= DTYPES;
+    return type_in_order(number % DTYPES);
 }
 
 static size_t check_types_of(const TileCheck *c, const OpenTypes *o, size_t number, bool *good,
@@ -155,24 +154,26 @@ static size_t check_types_of(const TileCheck *c, const OpenTypes *o, size_t numb
 }
 
 static void note_types(const TileCheck *c, const OpenTypes *o, size_t number) {
-    const char *first = dtype_name(type_of_try(o, number, 0)), *name = o->open[0]->name;
-    if (o->count == 1)
-        diag_note(c->diags, o->open[0]->span,
-                  "this is with %s for '%s'; no other type is right either", first, name);
-    else
-        diag_note(c->diags, o->open[0]->span,
-                  "this is with %s for '%s' and %s for '%s'; no other types are right either",
-                  first, name, dtype_name(type_of_try(o, number, 1)), o->open[1]->name);
+    StrBuf types = strbuf(c->scratch);
+    for (size_t i = 0; i < o->count; i++)
+        strbuf_printf(&types, "%s%s for '%s'",
+                      !i                 ? ""
+                      : i + 1 < o->count ? ", "
+                                         : " and ",
+                      dtype_name(type_of_try(o, number, i)), o->open[i]->name);
+    diag_note(c->diags, o->open[0]->span, "this is with %s; no other %s right either", types.text,
+              o->count == 1 ? "type is" : "types are");
 }
 
 static bool right_for_any(const TileCheck *c, const OpenTypes *o) {
     size_t start = diags_count(c->diags), best = SIZE_MAX, best_try = 0, size;
-    size_t tries = o->count == 1 ? DTYPES : DTYPES * DTYPES;
+    size_t tries = 1;
+    for (size_t i = 0; i < o->count; i++) tries *= DTYPES;
     bool good = false;
     for (size_t i = 0; i < tries; i++) {
         size_t errors = check_types_of(c, o, i, &good, &size);
         diags_truncate(c->diags, start);
-        if (good || errors == 0 || (o->count > 1 && size > PAIRS_IR_MAX)) return true;
+        if (good || errors == 0 || (o->count > 1 && size > OPEN_IR_MAX / tries)) return true;
         if (errors >= best) continue;
         best = errors;
         best_try = i;

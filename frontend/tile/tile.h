@@ -43,7 +43,7 @@ IrFunc *tile_elaborate(TileFile *file, IrModule *module, const AstKernel *kernel
 // Checks all kernels (all errors reported), with candidates for open types and consts.
 bool tile_check(TileFile *file, Diags *diags);
 // False if no element types make the kernel correct with what is given; some of the errors are then
-// reported. This is decided for kernels that leave one or two types open; others can be checked
+// reported. This is decided for kernels that leave up to three types open; others can be checked
 // only when their types are given.
 bool tile_check_open(TileFile *file, const AstKernel *kernel, const FrontSpec *given, Diags *diags);
 

@@ -322,6 +322,21 @@ static void open_types_hide_no_mistake(void **state) {
         if (!rows[i].fine)
             assert_non_null(strstr(tilec_last_error(c), "'U'; no other types are right either"));
     }
+    // Three types are open, and for 64 only these are right.
+    static const char three[] =
+        "kernel k(type T, type U, type V, T x[N], U y[N], V z[N], const B = 16) grid(1)\n"
+        "{ static_assert(B < 64 || (T == i8 && U == f16 && V == u64)); x[0 +: B] = T(1);\n"
+        "  y[0 +: B] = U(1); z[0 +: B] = V(1); }\n";
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        tilec_kernel *k = NULL;
+        tilec_status s = tilec_kernel_from_source(c, d, "k.tile", three, sizeof three - 1, NULL,
+                                                  TILEC_SPEC(TILEC_CONST("B", rows[i].b)), &k);
+        assert_int_equal(s, rows[i].fine ? TILEC_OK : TILEC_INVALID_SOURCE);
+        if (!rows[i].fine)
+            assert_non_null(strstr(tilec_last_error(c),
+                                   "with f32 for 'T', f32 for 'U' and f32 "
+                                   "for 'V'; no other types are right"));
+    }
     tilec_context_destroy(c);
 }
 
