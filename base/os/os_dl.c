@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/os/os.h"
 #include "base/os/os_fork.h"
 #include "base/os/os_private.h"
 #include "base/os/os_write.h"
@@ -117,7 +118,12 @@ static OsLibrary *open_at(const char *path, int fd, OsError *error) {
     return NULL;
 }
 
-OsLibrary *os_library_open(const char *path, OsError *error) { return open_at(path, -1, error); }
+OsLibrary *os_library_open(const char *path, OsError *error) {
+    if (!strchr(path, '/') || !os_path_waits(path)) return open_at(path, -1, error);
+    error->number = 0;
+    snprintf(error->text, sizeof error->text, "%s: is a pipe or a terminal", path);
+    return NULL;
+}
 
 // The path names this process by its number, since debuggers open the path as well and have other
 // files under the same descriptor number (possibly a pipe, on which they would wait for ever). A

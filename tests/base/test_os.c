@@ -25,6 +25,7 @@
 #include <cmocka.h>
 
 #include "base/os/os_child.h"
+#include "base/os/os_dl.h"
 #include "base/os/os_folder.h"
 #include "base/os/os_fork.h"
 #include "base/os/os_memory.h"
@@ -365,6 +366,9 @@ static void who_waits(void **state) {
     const char *pipe = path_in(r, "waits");
     assert_int_equal(mkfifo(pipe, 0600), 0);
     assert_true(os_path_waits(pipe));
+    OsError error;
+    assert_null(os_library_open(pipe, &error));
+    assert_non_null(strstr(error.text, "is a pipe"));
     int terminal = posix_openpt(O_RDWR | O_NOCTTY);
     if (terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0)
         assert_true(os_path_waits(ptsname(terminal)));
