@@ -181,40 +181,70 @@ static bool continues(const IrOp *op) {
     return acc && acc->def && acc->def->code == IR_THREAD_WGMMA;
 }
 
-void nvptx_wgmma(Gen *g, const IrOp *op) {
+// Does the next op add to this product's sum, which nothing else uses? Its factors are in memory.
+static bool goes_on(const IrOp *op) {
+    const IrOp *next = op->next;
+    const IrUse *use = op->results[0].uses;
+    return next && next->code == IR_THREAD_WGMMA && ir_operand(next, 2) == op->results &&
+           !use->next && ir_operand(next, 0)->type->kind == IR_PTR;
+}
+
+// Products that add to one sum, one after the other, share an assembly, up to a number of them:
+// LLVM spends its time with the sums of each assembly. The number of those before this one.
+static uint32_t joined_before(const IrOp *op) {
+    enum { MOST = 8 };
+    uint32_t count = 0;
+    for (; op->prev && op->prev->code == IR_THREAD_WGMMA && goes_on(op->prev); op = op->prev)
+        count++;
+    return count % MOST;
+}
+
+static void add_product(Gen *g, const IrOp *op, Assembly *s) {
     MatrixShape p = spread_product(op);
-    const IrValue *a = ir_operand(op, 0), *acc = ir_operand(op, 2);
+    const IrValue *a = ir_operand(op, 0);
     const IrType *sum = op->results[0].type;
     const int64_t *factors = ir_attr(op, IR_ATTR_FACTORS)->u.ints.items;
     bool in_memory = a->type->kind == IR_PTR;
-    Assembly *s = begin(g);
-    LLVMTypeRef type = sum_type(g, sum->elem);
     bool halves = p.bits == 16, whole = sum->elem == DTYPE_I32;
     if (!continues(op) || !in_memory) ADD(s, text, "wgmma.fence.sync.aligned; ");
     ADD(s, text, "wgmma.mma_async.sync.aligned.m%un%uk%u.%s.%s.%s {", p.m, p.n, p.k,
         type_of(sum->elem), type_of(a->type->elem), type_of(ir_operand(op, 1)->type->elem));
-    for (uint32_t i = 0; i < sum->count; i++) {
-        ADD(s, text, "%s$%u", i ? ", " : "", i);
-        add_result(s, type, "=", sum_constraint(sum->elem));
-    }
+    for (uint32_t i = 0; i < sum->count; i++) ADD(s, text, "%s$%u", i ? ", " : "", i);
     ADD(s, text, "}, ");
     if (in_memory) {
-        ADD(s, text, "$%u", sum->count);
+        ADD(s, text, "$%u", sum->count + s->operand_count);
         add_operand(s, descriptor(g, op, 0), "l");
     } else {
         LLVMValueRef words[FACTOR_WORDS];
         words_of(g, a, words);
         for (uint32_t i = 0; i < FACTOR_WORDS; i++) {
-            ADD(s, text, "%s$%u", i ? ", " : "{", sum->count + i);
+            ADD(s, text, "%s$%u", i ? ", " : "{", sum->count + s->operand_count);
             add_operand(s, words[i], "r");
         }
         ADD(s, text, "}");
     }
-    ADD(s, text, ", $%u, %d%s", sum->count + s->operand_count, acc != NULL, whole ? "" : ", 1, 1");
+    ADD(s, text, ", $%u, %d%s", sum->count + s->operand_count, ir_operand(op, 2) != NULL,
+        whole ? "" : ", 1, 1");
     add_operand(s, descriptor(g, op, 1), "l");
     if (halves && in_memory) ADD(s, text, ", %d", factors[3] != 0);
     if (halves) ADD(s, text, ", %d", factors[FIELDS + 3] != 0);
     ADD(s, text, ";");
+}
+
+void nvptx_wgmma(Gen *g, const IrOp *op) {
+    const IrOp *first = op;
+    uint32_t before = joined_before(op);
+    const IrType *sum = op->results[0].type;
+    if (goes_on(op) && joined_before(op->next) > before) return;
+    while (before--) first = first->prev;
+    const IrValue *acc = ir_operand(first, 2);
+    Assembly *s = begin(g);
+    for (uint32_t i = 0; i < sum->count; i++)
+        add_result(s, sum_type(g, sum->elem), "=", sum_constraint(sum->elem));
+    for (const IrOp *at = first; at != op->next; at = at->next) {
+        if (at != first) ADD(s, text, "\n\t");
+        add_product(g, at, s);
+    }
     LLVMValueRef *sums = acc ? gen_parts(g, acc) : NULL;
     for (uint32_t i = 0; acc && i < sum->count; i++) add_tied(s, sums[i], i);
     end(g, s, gen_define_parts(g, op));
