@@ -26,7 +26,7 @@ The tables go into docs/performance.md by
 
     bench/sass.py -k '^((?!Python).)*$' | scripts/gen/results.sh keep nvidia-triton MACHINE COMMAND
     bench/sass.py -k Python 80 90a | scripts/gen/results.sh keep nvidia-python MACHINE COMMAND
-    bench/sass.py -k Hopper 90a | cut -d'|' -f1-10 |
+    bench/sass.py -k Hopper 90a | cut -d'|' -f1-10 | sed 's/$/|/' |
         scripts/gen/results.sh keep nvidia-hopper MACHINE COMMAND
     scripts/gen/results.sh
 """
