@@ -159,16 +159,10 @@ static uint64_t float_op(const LaunchInstr *x, uint64_t bits_a, uint64_t bits_b)
     return 0;
 }
 
-static uint64_t run_instr(const LaunchInstr *x, const LaunchInput *in, const uint64_t *values) {
+// The operations that run_plain leaves.
+static uint64_t run_instr(const LaunchInstr *x, const uint64_t *values) {
     switch ((LaunchOp)x->op) {
-    case LAUNCH_CONST: return x->imm;
     case LAUNCH_UNITS: return 1;
-    case LAUNCH_ARG_SCALAR: return in[x->a].scalar;
-    case LAUNCH_ARG_EXTENT: return (uint64_t)in[x->a].extent[x->b];
-    case LAUNCH_ARG_STRIDE: return (uint64_t)in[x->a].stride[x->b];
-    case LAUNCH_ARG_ADDRESS: return in[x->a].address;
-    case LAUNCH_ARG_BYTES: return in[x->a].last - in[x->a].first;
-    case LAUNCH_ARG_DISJOINT: return launch_disjoint(&in[x->a], &in[x->b]);
     case LAUNCH_SELECT: return values[x->a] ? values[x->b] : values[x->c];
     case LAUNCH_CAST:
         return dtype_cast((Dtype)x->result, (Dtype)x->dtype, values[x->a], x->imm != 0);
@@ -219,7 +213,7 @@ static inline bool run_plain(const LaunchInstr *x, const LaunchInput *in, const 
 void launch_code_run(const LaunchCode *code, const LaunchInput *inputs, uint64_t *values) {
     for (uint32_t i = 0; i < code->count; i++)
         if (!run_plain(&code->code[i], inputs, values, &values[i]))
-            values[i] = run_instr(&code->code[i], inputs, values);
+            values[i] = run_instr(&code->code[i], values);
 }
 
 bool launch_code_asks_units(const LaunchCode *code) {
@@ -234,7 +228,7 @@ void launch_code_run_with(const LaunchCode *code, const LaunchInput *inputs, uin
         if (code->code[i].op == LAUNCH_UNITS)
             values[i] = units;
         else if (!run_plain(&code->code[i], inputs, values, &values[i]))
-            values[i] = run_instr(&code->code[i], inputs, values);
+            values[i] = run_instr(&code->code[i], values);
 }
 
 // ---- Did it wrap? ----

@@ -49,19 +49,14 @@ tilec_arg rt_value_of(const MetaArg *arg, const void *from) {
 
 // ---- Several alternatives
 
-// DTYPES: no type has the values of both.
+// The widest type of their kind. DTYPES: no type has the values of both.
 static Dtype join_numbers(Dtype a, Dtype b) {
     bool is_float = dtype_is(a, DTYPE_CLASS_ANYFLOAT);
     if (a == b) return a;
     if (is_float != dtype_is(b, DTYPE_CLASS_ANYFLOAT)) return DTYPES;
-    if (is_float) return a == DTYPE_F64 || b == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
-    if (a == DTYPE_BOOL || b == DTYPE_BOOL) return a == DTYPE_BOOL ? b : a;
-    unsigned bits_a = dtype_bits(a), bits_b = dtype_bits(b);
-    if (dtype_signed(a) == dtype_signed(b)) return bits_a > bits_b ? a : b;
-    unsigned bits = dtype_signed(a) ? bits_b : bits_a;  // of the unsigned one
-    Dtype other = dtype_signed(a) ? a : b;
-    if (dtype_bits(other) > bits) return other;
-    return bits == 8 ? DTYPE_I16 : bits == 16 ? DTYPE_I32 : bits == 32 ? DTYPE_I64 : DTYPES;
+    if (is_float) return DTYPE_F64;
+    if (a != DTYPE_U64 && b != DTYPE_U64) return DTYPE_I64;
+    return dtype_signed(a) || dtype_signed(b) ? DTYPES : DTYPE_U64;
 }
 
 static bool join(MetaArg *to, const MetaArg *next) {

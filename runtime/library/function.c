@@ -180,31 +180,27 @@ static bool is_common_promise(const LibraryFunction *f, Str text) {
     return true;
 }
 
-static void add_settings(const LibraryFunction *f, const MetaVariant *v, StrBuf *out) {
-    for (uint32_t k = 0; k < v->binding_count; k++) {
-        TuneSetting s = {v->bindings[k].name, v->bindings[k].value};
-        if (!v->bindings[k].is_type && !is_common(f, &s))
-            strbuf_printf(out, " %.*s=%lld", STR_ARG(s.name), (long long)s.value);
-    }
-    for (uint32_t k = 0; k < v->option_count; k++) {
-        TuneSetting s = {str(v->options[k].name), v->options[k].value};
-        if (!is_common(f, &s))
-            strbuf_printf(out, " %.*s=%lld", STR_ARG(s.name), (long long)s.value);
-    }
+static void add_setting(const LibraryFunction *f, Str name, int64_t value, StrBuf *out) {
+    TuneSetting s = {name, value};
+    if (!is_common(f, &s)) strbuf_printf(out, " %.*s=%lld", STR_ARG(name), (long long)value);
 }
 
-// Adds "n=i32 (n % 16 == 0) | n=i64 BM=128 warps=8": in what they differ.
+// Adds " n=i32 (n % 16 == 0) | n=i64 BM=128 warps=8": in what they differ.
 static void add_alternatives(const LibraryFunction *f, StrBuf *out) {
     for (uint32_t i = 0; i < f->count; i++) {
         const MetaKernel *meta = f->alternatives[i].loaded.meta;
         const MetaVariant *v = &meta->variants[0];
         if (i) strbuf_add(out, STR(" |"));
-        for (uint32_t a = 0; a < meta->arg_count; a++)
-            if (!is_common_type(f, a, meta->args[a].dtype))
-                strbuf_printf(out, " %.*s=%s%s", STR_ARG(meta->args[a].name),
-                              meta->args[a].kind == META_POINTER ? "*" : "",
-                              dtype_name(meta->args[a].dtype));
-        add_settings(f, v, out);
+        for (uint32_t k = 0; k < meta->arg_count; k++)
+            if (!is_common_type(f, k, meta->args[k].dtype))
+                strbuf_printf(out, " %.*s=%s%s", STR_ARG(meta->args[k].name),
+                              meta->args[k].kind == META_POINTER ? "*" : "",
+                              dtype_name(meta->args[k].dtype));
+        for (uint32_t k = 0; k < v->binding_count; k++)
+            if (!v->bindings[k].is_type)
+                add_setting(f, v->bindings[k].name, v->bindings[k].value, out);
+        for (uint32_t k = 0; k < v->option_count; k++)
+            add_setting(f, str(v->options[k].name), v->options[k].value, out);
         for (uint32_t k = 0; k < v->requires_count; k++)
             if (!is_common_promise(f, v->requires[k].text))
                 strbuf_printf(out, " (%.*s)", STR_ARG(v->requires[k].text));

@@ -288,7 +288,8 @@ static void expect(Walk *w, const tilec_arg *args, const LaunchOverride *overrid
     tilec_kernel *k = w->f->kernel;
     e->plan = launch_plan(&e->room);
     e->loaded = k->loaded;
-    if (k->by_shape && !override) resolve(k, args, ARGS, true, &e->loaded);
+    bool chooses = !override || override->variant == LAUNCH_ANY_VARIANT;
+    if (k->by_shape && chooses) resolve(k, args, ARGS, !override, &e->loaded);
     e->status = launch_prepare(w->f->context, w->f->device, e->loaded->meta, args, ARGS, override,
                                &e->plan);
 }
