@@ -226,7 +226,7 @@ static void expect_blocks(Host *h, tilec_kernel *k, int pitch) {
         for (int j = 0; j < y_row; j++) {
             float read = i && j + 2 < X_COLUMNS ? x[(i - 1) * x_row + j + 2] : 0;
             bool written = i && j < Y_COLUMNS;
-            assert_true(y[i * y_row + j] == (written ? 2 * read + X_COLUMNS : -1));
+            assert_true(y[i * y_row + j] == (written ? 2 * read + (float)X_COLUMNS : -1));
         }
 }
 
