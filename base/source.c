@@ -6,7 +6,7 @@
 
 #include "base/vec.h"
 
-enum { BLOCK = 4096 };
+enum { BLOCK = 64 };
 
 typedef struct SourceBlock {
     uint32_t line;        // number of the line that contains the block's first byte, from 1
