@@ -13,6 +13,7 @@ extern "C" {
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/ADT/SmallString.h>
+#include <llvm/ADT/StringMap.h>
 #include <llvm/Analysis/UniformityAnalysis.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InlineAsm.h>
@@ -350,10 +351,16 @@ namespace {
 class Passes : public llvm::legacy::PassManager {
     const char *const *without;
     std::vector<bool> met;
+    llvm::StringMap<unsigned> seen;  // passes of each name
 
     static llvm::StringRef name_of(const llvm::Pass *pass) {
         const llvm::PassInfo *info = llvm::Pass::lookupPassInfo(pass->getPassID());
         return info ? info->getPassArgument() : "";
+    }
+    // Does the entry name the pass that is the nth of its name?
+    static bool names(llvm::StringRef entry, llvm::StringRef name, unsigned nth) {
+        auto [own, number] = entry.split('#');
+        return own == name && (number.empty() || number == std::to_string(nth));
     }
 
    public:
@@ -362,8 +369,9 @@ class Passes : public llvm::legacy::PassManager {
     }
     void add(llvm::Pass *pass) override {
         llvm::StringRef name = name_of(pass);
+        unsigned nth = ++seen[name];
         for (size_t i = 0; i < met.size(); i++) {
-            if (name != without[i]) continue;
+            if (!names(without[i], name, nth)) continue;
             met[i] = true;
             delete pass;
             return;

@@ -43,8 +43,9 @@ void codegen_break_chains(struct LLVMOpaqueTargetMachine *machine, struct LLVMOp
 // From now on the machine makes code without optimisation, in the least time.
 void codegen_hurry(struct LLVMOpaqueTargetMachine *machine);
 // Makes machine code like LLVMTargetMachineEmitToMemoryBuffer, without the passes in `without`
-// (NULL-terminated; NULL: with all passes). A name that LLVM does not know is a failure, unless
-// `machine` does not optimise: LLVM's passes have changed. `message` is as for codegen_lld.
+// (NULL-terminated; NULL: with all passes): NAME is every pass of that name, NAME#2 only the second
+// one. A pass that LLVM does not have is a failure, unless `machine` does not optimise: LLVM's
+// passes have changed. `message` is as for codegen_lld.
 int codegen_emit(struct LLVMOpaqueTargetMachine *machine, struct LLVMOpaqueModule *module,
                  int assembly, const char *const *without, char **message,
                  struct LLVMOpaqueMemoryBuffer **output);
