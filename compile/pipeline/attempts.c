@@ -3,6 +3,7 @@
 #include "base/os/os.h"
 #include "base/os/os_thread.h"
 #include "base/recover.h"
+#include "passes/gpu/tuning.h"
 
 // The maximum if no attempt gains anything.
 enum { ATTEMPTS_MOST = 8 };
@@ -132,6 +133,7 @@ static void begin_expected(Arena *arena, Attempts *all) {
         return;
     CodegenFacts facts = attempts_expected(arena, &all->program, all->job->func);
     AttemptFault fault = attempts_fault(&all->program, &facts);
+    if (fault.waves > TUNE_WAVES_FEW) fault.nearly = 0;
     begin_beside(all, o->schedule.strategy, &fault, 1);
 }
 

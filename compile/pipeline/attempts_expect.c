@@ -15,6 +15,7 @@ typedef struct AttemptSurvey {
     int32_t *change;  // of the number of live registers, at each position
     uint64_t shared;  // bytes
     uint64_t length;  // of the code: about as many instructions
+    bool multiplies;  // by the matrix unit
 } AttemptSurvey;
 
 // Registers of a lane. Scalars of one element do not count: they are addresses and counters, many
@@ -42,6 +43,7 @@ static void add_block(AttemptSurvey *s, const IrBlock *block) {
     for (uint32_t i = 0; i < block->arg_count; i++) add_value(s, block->args[i]);
     for (const IrOp *op = block->first; op; op = op->next) {
         if (op->code == IR_THREAD_SHARED) add_shared(s, op);
+        s->multiplies |= op->code == IR_THREAD_MMA;
         if (op->code != IR_CONST)
             for (uint32_t i = 0; i < op->result_count; i++) {
                 add_value(s, &op->results[i]);
@@ -70,7 +72,7 @@ CodegenFacts attempts_expected(Arena *arena, const AttemptProgram *program, cons
         if (now > (int32_t)peak) peak = (uint32_t)now;
     }
     CodegenFacts facts = {.known = true, .shared_bytes = (uint32_t)s.shared};
-    facts.vectors = peak + peak / TUNE_REGISTERS_BESIDE;
+    facts.vectors = peak + (s.multiplies ? peak / TUNE_REGISTERS_BESIDE : 0);
     if (facts.vectors > most - most / TUNE_WAVE_NEARLY) facts.vector_spills = 1;
     if (facts.vectors > most) facts.vectors = most;
     return facts;

@@ -90,8 +90,14 @@ enum {
     TUNE_SPILLS_MOST = 32,
     // One part in this many, of the registers that a function keeps live, is added for addresses
     // and for LLVM's order, when an attempt is started before it is known to be needed. attention
-    // f16: 107 become 129 on gfx942, 195 become 256 and 6 spills on gfx1100.
+    // f16: 107 become 129 on gfx942, 195 become 256 and 6 spills on gfx1100. Nothing is added
+    // without matrix instructions, whose operands are neighbours: LLVM loads factors of f32 later
+    // than the function does. matmul f32 on gfx1100: 224 become 174.
     TUNE_REGISTERS_BESIDE = 4,
+    // Waves on each SIMD: with more than this, no attempt at one more wave is started before it is
+    // known to be needed. The step to the next number of waves is smaller than the error of the
+    // expected number of registers: 0 of 11 such attempts were needed for the examples on RDNA.
+    TUNE_WAVES_FEW = 4,
     // Registers per thread that ptxas must use even though shared memory leaves room for few
     // blocks; and the most that a thread can have. sm_80: the tf32 loop of matmul.
     TUNE_PTXAS_WORTH = 128,
