@@ -88,7 +88,7 @@ enum { ORDERED = 11000 };
 
 // LLVM 22's time grows with the square of the number of blocks (on RDNA, of instructions), no
 // matter which passes are left out. From these sizes on, code is not optimised (codegen_hurry).
-enum { HURRIED_BLOCKS = 4096, HURRIED_RDNA = 16384 };
+enum { HURRIED_BLOCKS = 1536, HURRIED_RDNA = 16384 };
 
 static void before_selection(Module *m) {
     amdgpu_keep_signed_zeros(m);

@@ -83,11 +83,12 @@ static bool look_at_length(Module *m) {
     if (n.instructions <= LONG || m->options->output == CODEGEN_LLVM) return true;
     if (n.instructions > MOST) return refuse(m, n.instructions);
     m->is_long = true;
-    bool hurried = (t->hurried_from && n.instructions > t->hurried_from) ||
-                   (t->hurried_blocks && n.blocks > t->hurried_blocks);
-    if (hurried) codegen_hurry(m->machine);
-    remark(m->options->remarks, m->func->span, hurried ? REASON_CODE_HURRIED : REASON_CODE_LONG,
-           NULL, REMARK(n.instructions, LONG));
+    m->is_hurried = (t->hurried_from && n.instructions > t->hurried_from) ||
+                    (t->hurried_blocks && n.blocks > t->hurried_blocks);
+    if (m->is_hurried) codegen_hurry(m->machine);
+    remark(m->options->remarks, m->func->span,
+           m->is_hurried ? REASON_CODE_HURRIED : REASON_CODE_LONG, NULL,
+           REMARK(n.instructions, LONG));
     return true;
 }
 
@@ -138,7 +139,7 @@ static void print(const Module *m, Str *output) {
 static bool optimise(Module *m) {
     const char *more = m->target->passes;
     if (m->options->quick) return true;
-    return target_optimise(m->machine, m->module, &m->log) &&
+    return target_optimise(m->machine, m->module, m->is_hurried, &m->log) &&
            (!more || target_passes(m->machine, m->module, more, &m->log));
 }
 

@@ -59,7 +59,7 @@ struct Module {
     LLVMModuleRef module;
     LLVMTargetMachineRef machine;
     TargetLog log;
-    bool is_long, is_ordered;
+    bool is_long, is_hurried, is_ordered;
 };
 
 // choices.c: for before_selection, on targets other than x86-64. LLVM turns `select(x < y, x, y)`

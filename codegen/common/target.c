@@ -56,10 +56,11 @@ bool target_passes(LLVMTargetMachineRef machine, LLVMModuleRef module, const cha
 }
 
 // Our passes have already optimised the loops; LLVM only cleans up between them.
-bool target_optimise(LLVMTargetMachineRef machine, LLVMModuleRef module, TargetLog *log) {
+bool target_optimise(LLVMTargetMachineRef machine, LLVMModuleRef module, bool hurried,
+                     TargetLog *log) {
     static const char passes[] =
         "function(early-cse,instcombine<no-verify-fixpoint>,simplifycfg,early-cse)";
-    return target_passes(machine, module, passes, log);
+    return target_passes(machine, module, hurried ? "function(early-cse)" : passes, log);
 }
 
 bool target_emit(Arena *arena, LLVMTargetMachineRef machine, LLVMModuleRef module, bool assembly,

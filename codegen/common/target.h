@@ -4,7 +4,7 @@
 // failure even if LLVM reports success. Ownership: outputs are in the arena given.
 //
 //     target_log(context, &log);
-//     if (!target_optimise(tm, module, &log)) …
+//     if (!target_optimise(tm, module, false, &log)) …
 //     if (!target_emit(arena, tm, module, true, NULL, &text, &log)) …
 #ifndef TILEC_CODEGEN_COMMON_TARGET_H
 #define TILEC_CODEGEN_COMMON_TARGET_H
@@ -27,7 +27,10 @@ void target_refused(TargetLog *log, DiagCode code, const char *what, const char 
 // Runs the passes of a pipeline, given as text.
 bool target_passes(LLVMTargetMachineRef machine, LLVMModuleRef module, const char *passes,
                    TargetLog *log);
-bool target_optimise(LLVMTargetMachineRef machine, LLVMModuleRef module, TargetLog *log);
+// `hurried`: code that is not optimised; only what is computed twice is removed, since each
+// instruction costs time later.
+bool target_optimise(LLVMTargetMachineRef machine, LLVMModuleRef module, bool hurried,
+                     TargetLog *log);
 // `without`: the passes of LLVM to leave out, NULL-terminated; NULL: none.
 bool target_emit(Arena *arena, LLVMTargetMachineRef machine, LLVMModuleRef module, bool assembly,
                  const char *const *without, Str *output, TargetLog *log);
