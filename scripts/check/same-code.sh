@@ -10,6 +10,7 @@
 # built in build/same-code/base. Prints the first difference; status 1 where there is one.
 set -u
 cd "$(dirname "$0")/../.."
+source scripts/lib/base-tree.sh
 root=$PWD
 targets="x86-64-v2 x86-64-v3 x86-64-v4 aarch64 sm_75 sm_80 sm_89 sm_90a sm_120 gfx906 gfx90a gfx942
     gfx950 gfx1030 gfx1100 gfx1201"
@@ -87,26 +88,12 @@ case ${1:-} in
     ;;
 esac
 base=$1 only=${2:-.}
-commit=$(git rev-parse --verify --quiet "$base^{commit}") || {
-    echo "same-code: error: '$base' is no commit of this repository" >&2
-    exit 2
-}
-
 work=$root/build/same-code
 mkdir -p "$work"
-if [ -e "$work/base/.git" ]; then
-    git -C "$work/base" checkout -q --detach "$commit" || exit 2
-else
-    git worktree prune
-    git worktree add -q --detach "$work/base" "$commit" || exit 2
-fi
+commit=$(base_tree "$base" "$work/base") || exit 2
 # Both are built with the same settings, and do not share caches of code.
 for tree in "$work/base" "$root"; do
-    "$tree/scripts/build.sh" release tilec_tool tilec_llvm >"$work/build.log" 2>&1 || {
-        cat "$work/build.log" >&2
-        echo "same-code: error: $tree does not build" >&2
-        exit 2
-    }
+    base_build "$tree" "$work/build.log" tilec_tool tilec_llvm || exit 2
 done
 export TILEC_CACHE=off SAME_CODE_LOG=$work/differences SAME_CODE_ALL=$all
 : >"$SAME_CODE_LOG"
