@@ -7,7 +7,7 @@ add[(98,)](x, y, out, x.size, BLOCK=1024)       # arrays of NumPy, torch, or wit
 
 from . import language
 from ._autotune import Autotuner, Config, Heuristics, autotune, do_bench, heuristics
-from ._device import Device, device, set_device, synchronize
+from ._device import Device, device, device_count, set_device, synchronize
 from ._kernel import JITFunction, jit, load
 from ._library import (
     ArgumentError,
@@ -45,7 +45,6 @@ def reinterpret(array, dtype):
 __all__ = [
     "ArgumentError", "Autotuner", "Config", "Device", "Diagnostic", "Error", "FileError", "Heuristics",
     "InternalError", "JITFunction", "KernelError", "LaunchError", "OutOfMemoryError", "SourceError",
-    "UnavailableError", "UnsupportedError", "autotune", "cdiv", "device", "do_bench", "expression",
-    "heuristics", "jit",
-    "language", "load", "next_power_of_2", "reinterpret", "set_device", "synchronize",
+    "UnavailableError", "UnsupportedError", "autotune", "cdiv", "device", "device_count", "do_bench", "expression",
+    "heuristics", "jit", "language", "load", "next_power_of_2", "reinterpret", "set_device", "synchronize",
 ]  # fmt: skip

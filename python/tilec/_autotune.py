@@ -20,6 +20,7 @@ class Config:
         maxnreg=None,
         pre_hook=None,
         ir_override=None,
+        num_cpu_threads=None,
     ):
         self.kwargs = kwargs
         self.num_warps = num_warps
@@ -27,12 +28,14 @@ class Config:
         self.num_ctas = num_ctas
         self.maxnreg = maxnreg
         self.pre_hook = pre_hook
+        self.num_cpu_threads = num_cpu_threads
 
     def all_kwargs(self):
         options = {
             "num_warps": self.num_warps,
             "num_stages": self.num_stages,
             "num_ctas": self.num_ctas,
+            "num_cpu_threads": self.num_cpu_threads,
         }
         return {**self.kwargs, **{k: v for k, v in options.items() if v is not None}}
 
@@ -42,10 +45,21 @@ class Config:
     __repr__ = __str__
 
 
-def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_mode="mean"):
+def do_bench(
+    fn,
+    warmup=25,
+    rep=100,
+    grad_to_none=None,
+    quantiles=None,
+    return_mode="mean",
+    fast_flush=True,
+    device_type=None,
+    measure_time_with_hooks=False,
+):
     """Milliseconds that fn() takes: the mean, or the quantiles that are asked for.
 
-    `warmup` and `rep` are milliseconds. Work of all devices is waited for.
+    `warmup` and `rep` are milliseconds. Work of all devices is waited for. The last three change
+    nothing: caches are not flushed, and the time is that of the host.
     """
     fn()
     synchronize()

@@ -76,6 +76,13 @@ def device(name=None):
     return found
 
 
+def device_count(kind):
+    """How many devices of the kind this machine has: "cuda", "hip", "cpu", …"""
+    count = ctypes.c_uint32()
+    C.check(C.lib.tilec_device_count(C.context(), kind.encode(), ctypes.byref(count)))
+    return count.value
+
+
 def set_device(name):
     """Makes this the default device: the one of kernels whose arguments are in the host's memory."""
     global _default

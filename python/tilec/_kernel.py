@@ -31,6 +31,8 @@ OPTIONS = {
     "direct": "direct",
     "sanitize": "sanitize",
 }
+# How many threads of the processor run a launch; it matters on the device cpu only.
+THREADS = "num_cpu_threads"
 # Options of Triton's back ends, which have no meaning here.
 IGNORED = {
     "allow_fp8e4nv", "allowed_dot_input_precisions", "arch", "backend_name", "cluster_dims", "debug",
@@ -110,6 +112,9 @@ class Launched:
         self.name = name
         self.handle = handle
         self.asm = {}
+
+    def _init_handles(self):
+        """The kernel is loaded already."""
 
     def __repr__(self):
         return f"<launched {self.name} on {self.handle.device.name}>"
@@ -232,7 +237,7 @@ class Launchable:
         for name in kwargs:
             if name in values:
                 raise TypeError(f"{self.__name__}(): argument '{name}' is given twice")
-            if name not in OPTIONS and name not in IGNORED:
+            if name not in OPTIONS and name not in IGNORED and name != THREADS:
                 raise TypeError(
                     f"{self.__name__}(): there is no parameter '{name}', and no such option of a launch"
                 )
@@ -322,7 +327,7 @@ class Launchable:
             raise TypeError(f"{self.__name__}() needs a grid: {self.__name__}[grid](…)")
         else:
             numbers = grid_of(grid, values)
-        where = device or self._place(passed)
+        where = device or self._place(passed) or self._with_threads(options.get(THREADS))
         variant = (where, outer, tuple(entries), tuple(map(id, functions)))
         handle = self._handles.get(variant)
         if handle is None or handle.device.context is not C.context():
@@ -349,6 +354,12 @@ class Launchable:
 
                 return memory(v).place
         return None
+
+    def _with_threads(self, count):
+        """The default device with as many threads; None: the default device as it is."""
+        if not count or find_device().kind != "cpu":
+            return None
+        return f"cpu:{int(count)}"
 
     def __call__(self, *args, **kwargs):
         raise TypeError(f"{self.__name__} is a kernel: launch it as {self.__name__}[grid](…)")

@@ -225,6 +225,14 @@ class Launches(OnDevices):
         add_kernel[(1,)](x, x, out, 64, BLOCK=64, num_warps=8, num_stages=3, waves_per_eu=2)
         np.testing.assert_array_equal(out, x + x)
 
+    def test_threads_of_a_launch(self):
+        x, out = random(64), np.zeros(64, "f4")
+        launched = add_kernel[(1,)](x, x, out, 64, BLOCK=64, num_cpu_threads=1)
+        np.testing.assert_array_equal(out, x + x)
+        self.assertEqual(launched.handle.device.name, "cpu:1")
+        launched = add_kernel[(1,)](x, x, out, 64, BLOCK=64)
+        self.assertEqual(launched.handle.device.name, tilec.device().name)
+
     def test_repeated_launches_see_what_changed(self):
         @tilec.jit
         def kernel(x, y, out, sx, n, f, BLOCK: tl.constexpr, UP: tl.constexpr = 0):
@@ -559,9 +567,36 @@ class Commands(unittest.TestCase):
             """
         for device in ("cpu", "sim:sm_80"):
             done = self.run_script(text, "--device", device)
-            self.assertEqual(
-                (done.stdout, done.returncode), ("tilec an argument\n", 0), done.stderr
-            )
+            self.assertEqual((done.stdout, done.returncode), ("cpu an argument\n", 0), done.stderr)
+
+    def test_names_that_torch_and_tutorials_import(self):
+        text = """\
+            import triton
+            from triton.backends.compiler import AttrsDescriptor, GPUTarget
+            from triton.compiler import CompiledKernel
+            from triton.compiler.compiler import ASTSource, triton_key
+            from triton.runtime.autotuner import OutOfResources, PTXASError
+            from triton.runtime.jit import KernelInterface
+
+            driver = triton.runtime.driver
+            driver.set_active_to_cpu()
+            assert driver.active.get_current_target().backend == "cpu"
+            if not driver.get_active_gpus():
+                try:
+                    driver.set_active_to_gpu()
+                except triton.TritonError as e:
+                    print(e)
+            config = triton.Config({"BLOCK": 4}, num_cpu_threads=2)
+            assert config.all_kwargs() == {"BLOCK": 4, "num_cpu_threads": 2}
+            ms = triton.testing.do_bench(lambda: None, 1, 1, measure_time_with_hooks=True)
+            assert ms >= 0
+            assert triton_key() and not triton.backends.backends
+            """
+        done = self.run_script(text, "--device", "cpu")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(
+            done.stdout.strip(), ("", "triton.runtime.driver.set_active_to_gpu: there is no GPU")
+        )
 
     def test_without_the_command_there_is_no_triton(self):
         import importlib.util

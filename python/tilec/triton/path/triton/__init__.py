@@ -14,7 +14,7 @@ from tilec import (
     reinterpret,
 )
 
-from . import compiler, knobs, language, runtime, testing, tools
+from . import backends, compiler, knobs, language, runtime, testing, tools
 from .compiler import ASTSource, CompilationError, compile
 from .runtime import (
     InterpreterError,

@@ -7,3 +7,10 @@ class GPUTarget:
     backend: str
     arch: Union[int, str]
     warp_size: int
+
+
+@dataclass(frozen=True)
+class AttrsDescriptor:
+    """What torch's compiler imports wherever there is a triton; tilec makes none."""
+
+    arg_properties: dict

@@ -14,7 +14,7 @@ class ASTSource:
         self.attrs = attrs
 
 
-class Compiled:
+class CompiledKernel:
     """What compile returns."""
 
     def __init__(self, handle):
@@ -24,7 +24,7 @@ class Compiled:
 
 def compile(src, target=None, options=None):
     """Compiles a kernel for the default device and launches nothing."""
-    return Compiled(src.fn.compile(src.signature, src.constants, **(options or {})))
+    return CompiledKernel(src.fn.compile(src.signature, src.constants, **(options or {})))
 
 
 def make_backend(_target):

@@ -24,8 +24,13 @@ class Driver:
     utils = Utils()
 
     def get_current_target(self):
-        info = tilec.device().info
-        return GPUTarget("tilec", info["target"], info["warp"])
+        """A simulated GPU has its tensors in the host's memory, so its backend is cpu."""
+        device = tilec.device()
+        info = device.info
+        target = info["target"]
+        if device.kind == "cuda":
+            return GPUTarget("cuda", int("".join(c for c in target if c.isdigit())), info["warp"])
+        return GPUTarget("hip" if device.kind == "hip" else "cpu", target, info["warp"])
 
     def get_current_device(self):
         return 0
@@ -49,6 +54,25 @@ active = Driver()
 
 def set_active(_driver):
     """There is one driver."""
+
+
+def get_active_gpus():
+    """The kinds of GPUs that this machine has."""
+    return [kind for kind in ("cuda", "hip") if tilec.device_count(kind)]
+
+
+def set_active_to_cpu():
+    """Makes the CPU the default device, unless another one in the host's memory is."""
+    if tilec.device().is_gpu:
+        tilec.set_device("cpu")
+
+
+def set_active_to_gpu():
+    """Makes the first GPU the default device."""
+    for kind in get_active_gpus():
+        tilec.set_device(f"{kind}:0")
+        return
+    raise tilec.UnavailableError("triton.runtime.driver.set_active_to_gpu: there is no GPU")
 
 
 class driver:
