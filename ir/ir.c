@@ -20,6 +20,11 @@ uint32_t ir_launch_thread_count(const IrFunc *f) {
     return ir_thread_count(f) + (uint32_t)f->producers * ir_lane_count(f);
 }
 
+void ir_note_inlined(IrFunc *f, Symbol name, Span body, Span call) {
+    IrInlined made = {name, body, call};
+    vec_push(f->module->arena, &f->inlined, made);
+}
+
 IrFunc *ir_func_find(const IrModule *m, Symbol name) {
     for (size_t i = 0; i < m->funcs.count; i++) {
         if (m->funcs.data[i]->name == name) return m->funcs.data[i];

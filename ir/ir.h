@@ -180,6 +180,13 @@ typedef struct IrSection {
 // and quotients and remainders of them, whatever the divisor.
 typedef enum IrMath { IR_MATH_CONTRACT = 1, IR_MATH_APPROX = 2, IR_MATH_WRAP = 4 } IrMath;
 
+// A call that the front end replaced by the function's body.
+typedef struct IrInlined {
+    Symbol name;
+    Span body;  // of the function: ops of the call are from there
+    Span call;
+} IrInlined;
+
 struct IrFunc {
     IrModule *module;
     Symbol name;
@@ -198,8 +205,9 @@ struct IrFunc {
     int lanes;  // of a warp, if the machine's warps do not have 32 of them; 0: 32
     int group;  // programs of dimension 0 that run one after the other before the next dimension;
                 // 0: no grouping
-    VEC(IrMap) maps;     // kernels: in the order of the parameters that they are
-    VEC(IrNests) nests;  // of ops
+    VEC(IrMap) maps;         // kernels: in the order of the parameters that they are
+    VEC(IrNests) nests;      // of ops
+    VEC(IrInlined) inlined;  // for texts only; a call in an unrolled loop is there several times
     uint32_t value_count;
     uint32_t op_count;
 };
@@ -222,6 +230,7 @@ uint32_t ir_thread_count(const IrFunc *f);
 // The same, with the warps that only begin copies (the option `producers`).
 uint32_t ir_launch_thread_count(const IrFunc *f);
 IrFunc *ir_func_find(const IrModule *m, Symbol name);
+void ir_note_inlined(IrFunc *f, Symbol name, Span body, Span call);
 // The block of the body; NULL if there is none.
 IrBlock *ir_body(const IrFunc *f);
 const IrSection *ir_section(const IrFunc *f, IrSectionKind kind);

@@ -124,6 +124,19 @@ static void loops(Json *j, const Unit *unit, const Explain *e) {
     json_close(j, ']');
 }
 
+static void calls_of(Json *j, const Unit *unit, const Explain *e, Span at) {
+    ExplainCalls calls = explain_calls(e, j->out->arena, at);
+    if (!calls.name) return;
+    json_key(j, "function"), json_str(j, str(calls.name));
+    json_key(j, "calls"), json_open(j, '[');
+    for (size_t i = 0; i < calls.places.count; i++) {
+        json_open(j, '{');
+        place(j, unit, calls.places.data[i]);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
 static void one_remark(Json *j, const Unit *unit, const Explain *e, const Remark *r) {
     const ReasonInfo *info = reason_info(r->reason);
     StrBuf text = strbuf(j->out->arena);
@@ -144,6 +157,7 @@ static void one_remark(Json *j, const Unit *unit, const Explain *e, const Remark
     json_close(j, '}');
     member_uint(j, "times", r->times);
     place(j, unit, r->span);
+    calls_of(j, unit, e, r->span);
     json_close(j, '}');
 }
 

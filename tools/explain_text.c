@@ -208,6 +208,24 @@ static void estimate(const ExplainPage *p) {
 static void text_of(const ExplainPage *p, const Remark *r) {
     remark_text(r, p->out);
     if (r->times > 1) strbuf_printf(p->out, " (%u times)", r->times);
+    ExplainCalls calls = explain_calls(p->e, p->out->arena, r->span);
+    if (calls.name) strbuf_printf(p->out, " (in '%s')", calls.name);
+}
+
+// Says where the function of the place is called, up to the kernel.
+static void notes_of_calls(const ExplainPage *p, Span at) {
+    enum { DEPTH = 8 };
+    for (int i = 0; i < DEPTH; i++) {
+        ExplainCalls calls = explain_calls(p->e, p->out->arena, at);
+        if (!calls.name) return;
+        at = calls.places.data[0];
+        size_t others = calls.places.count - 1;
+        SourceLine call = source_line(p->sources, at.begin);
+        strbuf_printf(p->out, "note: '%s' is called at %.*s:%u:%u", calls.name,
+                      STR_ARG(call.file->path), call.line, call.column);
+        if (others) strbuf_printf(p->out, " and %zu more place%s", others, others > 1 ? "s" : "");
+        strbuf_char(p->out, '\n');
+    }
 }
 
 static void done(const ExplainPage *p) {
@@ -249,6 +267,7 @@ static size_t one_place(const ExplainPage *p, size_t first, Reason only) {
         if (r->reason == only) remark_line(p, r);
     }
     diag_show_source(p->sources, head->span, DIAG_INFO, p->style, p->out);
+    notes_of_calls(p, head->span);
     help_of(p, only);
     return end;
 }
@@ -299,6 +318,7 @@ static size_t find_groups(const ExplainPage *p, ReasonGroup *groups) {
 static void group(const ExplainPage *p, const ReasonGroup *g) {
     remark_line(p, g->worst);
     diag_show_source(p->sources, g->worst->span, DIAG_INFO, p->style, p->out);
+    notes_of_calls(p, g->worst->span);
     for (size_t i = 0; i < remarks_count(p->e->remarks); i++) {
         const Remark *r = remarks_get(p->e->remarks, i);
         if (r->reason != g->reason || r == g->worst) continue;

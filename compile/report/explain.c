@@ -149,6 +149,32 @@ uint64_t explain_cost(const Explain *e, const Remark *r) {
            << 2 * (depth < DEEPEST ? depth : DEEPEST);
 }
 
+static bool is_within(Span in, Span out) { return out.begin <= in.begin && in.end <= out.end; }
+
+static void add_call(Arena *arena, ExplainCalls *calls, Span call) {
+    size_t at = calls->places.count;
+    for (size_t i = 0; i < at; i++)
+        if (calls->places.data[i].begin == call.begin) return;
+    vec_push(arena, &calls->places, call);
+    for (; at > 0 && calls->places.data[at - 1].begin > call.begin; at--)
+        calls->places.data[at] = calls->places.data[at - 1];
+    calls->places.data[at] = call;
+}
+
+ExplainCalls explain_calls(const Explain *e, Arena *arena, Span at) {
+    ExplainCalls calls = {0};
+    Span body = {0};
+    for (size_t i = 0; span_known(at) && i < e->func->inlined.count; i++) {
+        const IrInlined *call = &e->func->inlined.data[i];
+        if (!is_within(at, call->body) || (calls.name && !is_within(call->body, body))) continue;
+        if (call->body.begin != body.begin) calls.places.count = 0;  // a function within it
+        calls.name = call->name ? call->name : "lambda";
+        body = call->body;
+        add_call(arena, &calls, call->call);
+    }
+    return calls;
+}
+
 static bool is_loop(const IrOp *op) { return op->code == IR_FOR || op->code == IR_WHILE; }
 
 // Depths are those of the tile IR, where each loop is one of the source.
@@ -287,7 +313,8 @@ static void survey_gpu(Explain *e, const IrFunc *f) {
 
 bool explain(Unit *unit, const Compiled *compiled, CodeTarget target, uint32_t variant,
              const CodeServices *services, Explain *e) {
-    *e = (Explain){.target = target, .meta = compiled->meta, .variant = variant};
+    *e = (Explain){
+        .target = target, .func = compiled->func, .meta = compiled->meta, .variant = variant};
     e->machine = code_target_machine(target);
     e->remarks = remarks_create(unit->arena);
     Survey s = {unit->arena, e};

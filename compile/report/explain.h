@@ -76,8 +76,15 @@ typedef struct ExplainAmd {
     uint32_t scratch_bytes;                 // per thread
 } ExplainAmd;
 
+// The calls of a function, by position.
+typedef struct ExplainCalls {
+    Symbol name;  // NULL: there are none
+    VEC(Span) places;
+} ExplainCalls;
+
 typedef struct Explain {
     CodeTarget target;
+    const IrFunc *func;
     Machine machine;
     const MetaKernel *meta;
     uint32_t variant;
@@ -99,6 +106,8 @@ typedef struct Explain {
 // much for each loop around its place. A remark about the whole kernel counts as one of the
 // innermost loop.
 uint64_t explain_cost(const Explain *e, const Remark *r);
+// The calls of the function in which a place is. None: it is in the kernel itself.
+ExplainCalls explain_calls(const Explain *e, Arena *arena, Span at);
 // Returns false after reporting an error.
 bool explain(Unit *unit, const Compiled *compiled, CodeTarget target, uint32_t variant,
              const CodeServices *services, Explain *e);

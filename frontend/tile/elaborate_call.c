@@ -137,6 +137,7 @@ Val el_call_fn(Elab *e, const AstFn *fn, uint32_t count, const Val *args, Span c
         if (slot) el_declare_slot(e, slot, args[i]);
         i++;
     }
+    ir_note_inlined(e->func, fn->decl->name, fn->body->span, call);
     el_body(e, fn->body);
     Val result = call_result(e, &frame);
     tile_of(e)->calls--;

@@ -366,6 +366,7 @@ Val tr_call_func(Elab *e, const PyFunc *func, const Arguments *a, bool host, Spa
     tr_declare_names(e, &frame, func->body);
     t->calls++;
     Span outer = e->b.span;
+    ir_note_inlined(e->func, func->name, func->body->span, span);
     tr_block(e, func->body);
     Val result = call_result(e, &frame, span);
     e->b.span = outer;
