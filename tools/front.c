@@ -67,6 +67,26 @@ int front_open(Cli *cli, Unit **unit, const FrontKernel **kernel) {
     return (*unit)->file->kernel_count || named ? EXIT_USAGE : EXIT_INPUT;
 }
 
+// The target for another usual name of one; NULL: not known.
+static const char *usual_target(Str name) {
+    static const char *const names[][2] = {
+        {"sse4.2", "x86-64-v2"}, {"avx2", "x86-64-v3"},   {"haswell", "x86-64-v3"},
+        {"x86", "x86-64-v3"},    {"x86-64", "x86-64-v3"}, {"x86_64", "x86-64-v3"},
+        {"amd64", "x86-64-v3"},  {"avx512", "x86-64-v4"}, {"skylake-avx512", "x86-64-v4"},
+        {"arm", "aarch64"},      {"arm64", "aarch64"},    {"armv8", "aarch64"},
+        {"neon", "aarch64"},     {"cpu", "native"},       {"host", "native"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_equal(name, str(names[i][0]))) return names[i][1];
+    return NULL;
+}
+
+static bool names_vendor(Str name) {
+    static const char *const names[] = {"gpu", "nvidia", "cuda", "ptx", "amd", "hip", "rocm"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_equal(name, str(names[i]))) return true;
+    return false;
+}
+
 static int fail_unknown(Cli *cli, Str name) {
     static const char *const others[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4", "x86-64-v4+bf16",
                                          "aarch64",   "native",    "interp"};
@@ -78,9 +98,12 @@ static int fail_unknown(Cli *cli, Str name) {
     for (; gpu_target_at(count, &gpu); count++)
         known[count] = str(gpu_target_name(gpu, gpus[count]));
     for (size_t i = 0; i < OTHERS; i++) known[count++] = str(others[i]);
-    Str nearest = str_nearest(str_lower(cli->arena, name), known, count);
-    const char *meant = "", *card = gpu_card_target(name);
-    if (card)
+    Str lower = str_lower(cli->arena, name), nearest = str_nearest(lower, known, count);
+    const char *meant = "", *card = gpu_card_target(name), *usual = usual_target(lower);
+    if (usual) nearest = str(usual);
+    if (names_vendor(lower))
+        meant = "; a target is an architecture, such as sm_90a or gfx942";
+    else if (card)
         meant = arena_printf(cli->arena, ", but a card of that name: its target is %s", card);
     else if (nearest.size)
         meant = arena_printf(cli->arena, "; did you mean '%.*s'?", STR_ARG(nearest));

@@ -441,6 +441,10 @@ static void run_knows_its_devices(void **state) {
                "tilec run good.tile --set N=3 --device 'NVIDIA GeForce RTX 4090'");
     tool_fails(t, 1, "no device 'GPU' here; GPUs are 'cuda' (NVIDIA's)",
                "tilec run good.tile --set N=3 --device GPU");
+    tool_fails(t, 1, "no device 'nvidia' here; did you mean 'cuda'?",
+               "tilec run good.tile --set N=3 --device nvidia");
+    tool_fails(t, 1, "no device 'AVX2' here; did you mean 'cpu'?",
+               "tilec run good.tile --set N=3 --device AVX2");
     tool_fails(t, 1, "no device 'CPU' here; did you mean 'cpu'?",
                "tilec run good.tile --set N=3 --device CPU");
     // The message does not claim that chips without a simulator are simulated.
@@ -697,6 +701,10 @@ static void emit_refuses(void **state) {
     tool_fails(t, 2, "PTX is the assembly of NVIDIA's targets: --as asm --target sm_80",
                "tilec emit k.tile twice --as ptx");
     tool_fails(t, 2, "there is no form 'PTX'", "tilec emit k.tile twice --as PTX");
+    tool_fails(t, 1, "there is no target 'AVX2'; did you mean 'x86-64-v3'?",
+               "tilec emit good.tile --target AVX2");
+    tool_fails(t, 1, "there is no target 'nvidia'; a target is an architecture, such as sm_90a",
+               "tilec emit good.tile --target nvidia");
     tool_fails(t, 1, "there is no target 'sm80'; did you mean 'sm_80'?",
                "tilec emit good.tile --target sm80");
     tool_fails(t, 2,
