@@ -131,24 +131,36 @@ target_compile_definitions(fake_cuda11 PRIVATE FAKE_CUDA_11=1)
 target_compile_definitions(fake_hip PRIVATE FAKE_HIP=1)
 target_compile_definitions(fake_hip5 PRIVATE FAKE_HIP=1 FAKE_HIP_5=1)
 
-# Runs AArch64 code for the tests on other machines, under qemu; needs clang.
-find_program(TILEC_AARCH64_CLANG NAMES clang-22 clang)
-if(TILEC_AARCH64_CLANG AND NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
-    set(runner "${PROJECT_BINARY_DIR}/tests/foreign_runner")
-    set(source "${PROJECT_SOURCE_DIR}/tests/foreign/runner.c")
-    set(runner_command "${TILEC_AARCH64_CLANG}" --target=aarch64-unknown-linux-gnu -std=c17 -O1
-        -ffreestanding -fno-stack-protector -nostdlib -static -fuse-ld=lld
-        "-I${PROJECT_SOURCE_DIR}" "${source}")
-    execute_process(COMMAND ${runner_command} -o "${PROJECT_BINARY_DIR}/probe_runner"
+# Run code of AArch64 and of x86-64-v4 for the tests on other machines, under qemu and on Bochs
+# (scripts/bochs.sh); need clang.
+find_program(TILEC_RUNNER_CLANG NAMES clang-22 clang)
+set(runners "${PROJECT_BINARY_DIR}/tests")
+set(runner_sources runner.c aarch64.c x86_64.c)
+list(TRANSFORM runner_sources PREPEND "${PROJECT_SOURCE_DIR}/tests/foreign/")
+set(runner_command "${TILEC_RUNNER_CLANG}" -std=c17 -O1 -ffreestanding -fno-pic
+    -fno-stack-protector -nostdlib -static -fuse-ld=lld "-I${PROJECT_SOURCE_DIR}" ${runner_sources})
+set(to_aarch64 --target=aarch64-unknown-linux-gnu)
+set(to_x86_64 --target=x86_64-unknown-none-elf -Wl,-e,begin)
+set(failed ON)
+if(TILEC_RUNNER_CLANG AND NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+    execute_process(COMMAND ${runner_command} ${to_aarch64} -o "${PROJECT_BINARY_DIR}/probe"
                     RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
-    if(NOT failed)
-        add_custom_command(OUTPUT "${runner}"
-            COMMAND ${runner_command} -o "${runner}"
-            DEPENDS tests/foreign/runner.c tests/foreign/call.h base/cpu_abi.h)
-        add_custom_target(foreign_runner DEPENDS "${runner}")
-        add_dependencies(test_fakes foreign_runner)
-        target_compile_definitions(test_flags INTERFACE TEST_FOREIGN_RUNNER="${runner}")
-    endif()
+endif()
+if(NOT failed)
+    foreach(kind aarch64 x86_64)
+        add_custom_command(OUTPUT "${runners}/foreign_${kind}"
+            COMMAND ${runner_command} ${to_${kind}} -o "${runners}/foreign_${kind}"
+            DEPENDS ${runner_sources} tests/foreign/runner.h tests/foreign/call.h base/cpu_abi.h)
+    endforeach()
+    add_library(foreign_glibc MODULE tests/foreign/glibc.c)
+    set_target_properties(foreign_glibc PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${runners}"
+                          C_VISIBILITY_PRESET default)
+    add_custom_target(foreign_runners
+        DEPENDS "${runners}/foreign_aarch64" "${runners}/foreign_x86_64")
+    add_dependencies(test_fakes foreign_runners foreign_glibc)
+    target_compile_definitions(test_flags INTERFACE
+        TEST_FOREIGN_RUNNERS="${runners}"
+        TEST_FOREIGN_PYTHON="${PROJECT_SOURCE_DIR}/build/bochs/bin/python")
 endif()
 
 # An emulator runs a test, but not the programs that the test starts. Many tests start the command

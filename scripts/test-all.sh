@@ -139,6 +139,7 @@ write_table() {
 }
 
 scripts/setup.sh || exit 1
+scripts/bochs.sh || [ $? -eq 77 ] || exit 1
 todo=()
 left=0
 while IFS= read -r row; do

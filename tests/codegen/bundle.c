@@ -197,10 +197,12 @@ static bool compare(const Bundle *b, CpuTarget target, int64_t programs) {
     return fine;
 }
 
-// AArch64 has what x86-64-v3 has: the code compiles, and does the same if qemu is installed.
-static bool check_aarch64(Bundle *b, Tir *t, int64_t programs) {
+// A target of which this machine does not run the code: it compiles, and does the same if the
+// emulator is installed.
+static bool check_foreign(Bundle *b, Tir *t, CpuTarget target, int64_t programs) {
     static const PassStep no_steps[1];
-    const JittedOptions o = {.target = {CPU_AARCH64, 0}, .steps = no_steps};
+    const JittedOptions o = {.target = target, .steps = no_steps};
+    char name[CPU_NAME_MAX];
     IrArg found[BUNDLE_MOST];
     IrLaunch launch = {.args = found, .arg_count = b->array_count, .grid = {programs, 1, 1}};
     IrOutcome outcome = IR_RUN_DONE;
@@ -209,13 +211,14 @@ static bool check_aarch64(Bundle *b, Tir *t, int64_t programs) {
         memcpy(b->arrays[i].found, b->arrays[i].first, b->arrays[i].size);
         found[i] = tir_pointer(b->arrays[i].found, b->arrays[i].size);
     }
-    bool fine = foreign_missing() ? compiled_output(t, o.target, CODEGEN_OBJECT, true, &object)
-                                  : jitted_run(t->module, t->module->funcs.data[0], &o, &launch,
-                                               &outcome, t->diags);
-    if (fine) return foreign_missing() || compare(b, o.target, programs);
+    bool missing = foreign_missing(target) != NULL;
+    bool fine =
+        missing ? compiled_output(t, target, CODEGEN_OBJECT, true, &object)
+                : jitted_run(t->module, t->module->funcs.data[0], &o, &launch, &outcome, t->diags);
+    if (fine) return missing || compare(b, target, programs);
     StrBuf text = strbuf(t->arena);
     diags_text(t->diags, (DiagStyle){0}, &text);
-    fail_msg("aarch64: %s", text.text);
+    fail_msg("%s: %s", cpu_target_name(target, name), text.text);
     return false;
 }
 
@@ -234,7 +237,10 @@ bool bundle_check(Bundle *b, CpuTarget target, bool *seen) {
     compiled_run(k, found, b->array_count, (int64_t[]){programs, 1, 1});
     bool fine = compare(b, target, programs);
     compiled_free(k);
-    if (target.level == CPU_X86_64_V3) fine &= check_aarch64(b, t, programs);
+    // They have what x86-64-v3 has.
+    static const CpuTarget others[] = {{CPU_X86_64_V4, 0}, {CPU_AARCH64, 0}};
+    for (int i = 0; i < 2 && target.level == CPU_X86_64_V3; i++)
+        if (foreign_is(others[i])) fine &= check_foreign(b, t, others[i], programs);
     tir_free(t);
     return fine;
 }

@@ -1,4 +1,5 @@
-// The examples as code of AArch64, within the bounds of the interpreter's shadow.
+// The examples as code of processors that this machine is not, within the bounds of the
+// interpreter's shadow.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,7 +80,8 @@ static void compare_all(const Example *e, Dtype type, const Compare *c, const An
 }
 
 // False where the made-up arguments are none that the kernel takes.
-static bool run_example(const Example *e, Dtype type, uint64_t seed, uint64_t *elements) {
+static bool run_example(const Example *e, Dtype type, CpuTarget target, uint64_t seed,
+                        uint64_t *elements) {
     Unit *u = unit_load_file(e->file), *v = unit_load_file(e->file);
     const Compiled *plain = compiled_of(u, e, type), *coded = compiled_of(v, e, type);
     AnyLaunch *want = NULL, *got = NULL;
@@ -92,7 +94,7 @@ static bool run_example(const Example *e, Dtype type, uint64_t seed, uint64_t *e
         const int64_t *grid = want->launch.grid;
         const CompareLaunch launch = {.args = want->args, .grid = {grid[0], grid[1], grid[2]}};
         Compare *c = compare_run(u->arena, plain, &launch, u->diags);
-        const JittedOptions o = {.target = {CPU_AARCH64, 0}};
+        const JittedOptions o = {.target = target};
         IrOutcome outcome = IR_RUN_DONE;
         StrBuf text = strbuf(v->arena);
         bool ran =
@@ -108,10 +110,10 @@ static bool run_example(const Example *e, Dtype type, uint64_t seed, uint64_t *e
     return fine;
 }
 
-static void examples_agree(void **state) {
-    (void)state;
+static void examples_agree(CpuTarget target) {
     static const Dtype types[] = {DTYPE_F32, DTYPE_F16, DTYPE_BF16};
-    const char *why = jitted_possible() ? foreign_missing() : "libtilec_llvm was not built";
+    char name[CPU_NAME_MAX];
+    const char *why = jitted_possible() ? foreign_missing(target) : "libtilec_llvm was not built";
     if (why) {
         print_message("skipped: %s\n", why);
         skip();
@@ -122,18 +124,28 @@ static void examples_agree(void **state) {
         for (int t = 0; t < 3; t++) {
             bool fine = false;
             for (uint64_t seed = 1; seed <= SEEDS && !fine; seed++)
-                fine = run_example(&examples[i], types[t], seed, &elements);
+                fine = run_example(&examples[i], types[t], target, seed, &elements);
             ran += fine;
             if (!fine)
                 print_message("left out: %s of %s: the made-up arguments do not fit\n",
                               examples[i].kernel, dtype_name(types[t]));
         }
-    print_message("examples as code of AArch64: %u ran, %llu elements compared\n", ran,
-                  (unsigned long long)elements);
+    print_message("examples as code of %s: %u ran, %llu elements compared\n",
+                  cpu_target_name(target, name), ran, (unsigned long long)elements);
     assert_true(ran > EXAMPLES);
 }
 
+static void test_aarch64(void **state) {
+    (void)state;
+    examples_agree((CpuTarget){CPU_AARCH64, 0});
+}
+
+static void test_v4(void **state) {
+    (void)state;
+    examples_agree((CpuTarget){CPU_X86_64_V4, 0});
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(examples_agree)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_aarch64), cmocka_unit_test(test_v4)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

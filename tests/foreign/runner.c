@@ -1,43 +1,11 @@
-// Runs code of AArch64 for the tests, under qemu-aarch64: see call.h. Needs no C library, so that
-// clang alone builds it.
+// Runs code of another processor for the tests: see call.h.
+#include "tests/foreign/runner.h"
+
 #include "base/cpu_abi.h"
-#include "tests/foreign/call.h"
-
-#if defined(__aarch64__)
-
-enum { SYS_READ = 63, SYS_WRITE = 64, SYS_EXIT = 93, SYS_MMAP = 222 };
-enum { PROT_ALL = 7, MAP_SHARED_FIXED = 0x11, PRINTED_MAX = 64 };
-
-static int64_t call_system(int64_t number, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
-                           uint64_t e, uint64_t f) {
-    register int64_t x8 __asm__("x8") = number;
-    register uint64_t x0 __asm__("x0") = a, x1 __asm__("x1") = b, x2 __asm__("x2") = c;
-    register uint64_t x3 __asm__("x3") = d, x4 __asm__("x4") = e, x5 __asm__("x5") = f;
-    __asm__ volatile("svc 0"
-                     : "+r"(x0)
-                     : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
-                     : "memory");
-    return (int64_t)x0;
-}
-
-static void leave(int status) {
-    for (;;) call_system(SYS_EXIT, (uint64_t)status, 0, 0, 0, 0, 0);
-}
-
-// ---- messages -----------------------------------------------------------------------------------
-
-static void transfer(int64_t number, ForeignMessage *m) {
-    uint64_t at = 0;
-    while (at < sizeof *m) {
-        int64_t n = call_system(number, 0, (uint64_t)m + at, sizeof *m - at, 0, 0, 0);
-        if (n <= 0) leave(0);
-        at += (uint64_t)n;
-    }
-}
 
 static uint64_t ask(const CpuServices *services, ForeignMessage *m) {
-    transfer(SYS_WRITE, m);
-    transfer(SYS_READ, m);
+    runner_send(m);
+    runner_receive(m);
     *(int32_t *)services->user = (int32_t)m->a[1];
     return m->a[0];
 }
@@ -51,14 +19,17 @@ static void on_assert(const CpuServices *services, int64_t program, int64_t lane
     ask(services, &m);
 }
 
+enum { PRINTED_MAX = 64 };
+
 // The list is on this stack, which the tests do not see. Only they know how long it is; the stack
 // has room for PRINTED_MAX words in any case.
-static const void **printed = (const void **)(FOREIGN_BASE + FOREIGN_SIZE - 8 * PRINTED_MAX);
+static const void *volatile *const printed =
+    (const void *volatile *)(FOREIGN_BASE + FOREIGN_SIZE - 8 * PRINTED_MAX);
 
 static void on_print(const CpuServices *services, int64_t program, uint32_t site,
                      const void *const *values) {
     ForeignMessage m;
-    for (int i = 0; i < PRINTED_MAX; i++) ((const void *volatile *)printed)[i] = values[i];
+    for (int i = 0; i < PRINTED_MAX; i++) printed[i] = values[i];
     m.word = FOREIGN_PRINT;
     m.a[0] = (uint64_t)program, m.a[1] = site, m.a[2] = (uint64_t)printed;
     ask(services, &m);
@@ -92,18 +63,10 @@ static float on_fmodf(float a, float b) {
 
 // ---- runs ---------------------------------------------------------------------------------------
 
-static void map(uint64_t size) {
-    int64_t at =
-        call_system(SYS_MMAP, FOREIGN_BASE, size, PROT_ALL, MAP_SHARED_FIXED, FOREIGN_FILE, 0);
-    if (at != (int64_t)FOREIGN_BASE) leave(3);
-}
-
-// A translator of this process's code does not see that another process wrote it. A new mapping
-// makes it translate the code again.
 static void run(ForeignMessage *m) {
     int32_t cancel = 0;
     CpuServices services;
-    map(FOREIGN_CODE);
+    runner_forget_code(m->a[8]);
     for (int i = 0; i < 3; i++) services.grid[i] = (int64_t)m->a[5 + i];
     services.assert_failed = on_assert;
     services.print = on_print;
@@ -115,22 +78,16 @@ static void run(ForeignMessage *m) {
     CpuEntry *entry = (CpuEntry *)m->a[0];
     entry((const void *)m->a[1], (int64_t)m->a[2], (int64_t)m->a[3], (void *)m->a[4], &services);
     m->word = FOREIGN_DONE;
-    transfer(SYS_WRITE, m);
+    runner_send(m);
 }
 
-void _start(void);
-void _start(void) {
+_Noreturn void runner_serve(void) {
     volatile uint64_t below[PRINTED_MAX];
     below[0] = 0;
+    (void)below[0];
     ForeignMessage m;
-    map(FOREIGN_SIZE);
-    m.word = FOREIGN_READY;
-    transfer(SYS_WRITE, &m);
     for (;;) {
-        transfer(SYS_READ, &m);
-        if (m.word != FOREIGN_RUN) leave(2);
-        run(&m);
+        runner_receive(&m);
+        if (m.word == FOREIGN_RUN) run(&m);
     }
 }
-
-#endif

@@ -48,9 +48,9 @@ bool gen_drop(IrOp *op);
 // Compiled for a target that the seed picks, it does what it does on the interpreter.
 typedef struct GenCode {
     GenSize size;
-    bool quick;    // as in JittedOptions
-    bool chain;    // of gen_chain
-    bool foreign;  // for AArch64, whatever machine this is (tests/support/foreign.h)
+    bool quick;           // as in JittedOptions
+    bool chain;           // of gen_chain
+    const char *foreign;  // for this one of gen_targets (tests/support/foreign.h)
 } GenCode;
 bool gen_check_code(uint64_t seed, GenCode how, Arena *arena, Str *problem);
 // A target whose results must agree: the interpreter after the passes, CPUs, simulated GPUs.

@@ -101,8 +101,7 @@ static AnyLaunch *run_plain(const World *w, Str text, uint64_t seed, Arena *aren
     return NULL;
 }
 
-static const char claims[] = "claims", code[] = "code", quick_code[] = "code, quickly made",
-                  foreign_code[] = "code of AArch64";
+static const char claims[] = "claims", code[] = "code", quick_code[] = "code, quickly made";
 
 static CpuTarget some_cpu(uint64_t seed) {
     CpuTarget targets[4];
@@ -181,9 +180,8 @@ static const GenTarget *target_named(const char *name) {
 // The same text after these passes (or with the claims of the analyses as asserts).
 static bool run_passed(const World *w, Str text, uint64_t seed, const char *passes,
                        AnyLaunch *plain, Arena *arena, Str *problem) {
-    if (passes == code || passes == quick_code || passes == foreign_code) {
+    if (passes == code || passes == quick_code) {
         JittedOptions options = {.quick = passes == quick_code, .target = some_cpu(seed)};
-        if (passes == foreign_code) options.target = (CpuTarget){CPU_AARCH64, 0};
         return run_code(w, text, seed, options, plain, arena, problem);
     }
     const GenTarget *target = target_named(passes);
@@ -404,7 +402,7 @@ static Str text_of_seed(uint64_t seed, GenSize size, bool chain, Arena *arena) {
 
 bool gen_check_code(uint64_t seed, GenCode how, Arena *arena, Str *problem) {
     Str text = text_of_seed(seed, how.size, how.chain, arena);
-    const char *as = how.foreign ? foreign_code : how.quick ? quick_code : code;
+    const char *as = how.foreign ? how.foreign : how.quick ? quick_code : code;
     return check_passes(text, seed, as, arena, problem);
 }
 
@@ -415,7 +413,7 @@ GenPlanted gen_check_planted(uint64_t seed, GenCode how, JittedPlant plant) {
         .target = some_cpu(seed), .quick = how.quick, .plant = plant, .plant_at = seed};
     bool planted = false;
     options.planted = &planted;
-    if (how.foreign) options.target = (CpuTarget){CPU_AARCH64, 0};
+    if (how.foreign) options.target = target_named(how.foreign)->cpu;
     AnyLaunch *plain = run_plain(&w, text, seed, w.arena, &problem);
     bool same = !plain || run_code(&w, text, seed, options, plain, w.arena, &problem);
     arena_destroy(w.arena);

@@ -14,7 +14,6 @@
 #include "tests/gen/gen.h"
 #include "tests/support/codegen_plugin.h"
 #include "tests/support/dice.h"
-#include "tests/support/foreign.h"
 #include "tests/support/jitted.h"
 #include "tests/support/portion.h"
 #include "tests/support/slice.h"
@@ -82,12 +81,6 @@ static bool check_code(const Run *run, uint64_t seed, Arena *arena, Str *problem
     return gen_check_code(seed, code_of(seed), arena, problem);
 }
 
-static bool check_foreign(const Run *run, uint64_t seed, Arena *arena, Str *problem) {
-    (void)run;
-    GenCode how = {.size = code_of(seed).size, .foreign = true};
-    return gen_check_code(seed, how, arena, problem);
-}
-
 static bool check_source(const Run *run, uint64_t seed, Arena *arena, Str *problem) {
     (void)run;
     return gen_check_source(seed, arena, problem);
@@ -100,6 +93,11 @@ typedef struct Targets {
 
 static bool check_targets(const Run *run, uint64_t seed, Arena *arena, Str *problem) {
     return gen_check_targets(seed, run->targets->list, run->targets->count, arena, problem);
+}
+
+static bool check_foreign(const Run *run, uint64_t seed, Arena *arena, Str *problem) {
+    GenCode how = {.size = code_of(seed).size, .foreign = run->targets->list[0]->name};
+    return gen_check_code(seed, how, arena, problem);
 }
 
 static bool check_mutants(const Run *run, uint64_t seed, Arena *arena, Str *problem) {
@@ -199,16 +197,6 @@ void gen_run_code(uint64_t first, uint64_t count) {
     run_all(&(Run){.what = "random kernels as code", .check = check_code}, first, count);
 }
 
-void gen_run_foreign(uint64_t first, uint64_t count) {
-    const char *why = jitted_possible() ? foreign_missing() : "libtilec_llvm was not built";
-    if (why) {
-        print_message("skipped: %s\n", why);
-        skip();
-    }
-    run_all(&(Run){.what = "random kernels as code of AArch64", .check = check_foreign}, first,
-            count);
-}
-
 static bool is_listed(const char *names, const char *name) {
     Str rest = str(names);
     while (rest.size)
@@ -230,6 +218,21 @@ static Targets targets_here(void) {
             t.list[t.count++] = &gen_targets[i];
     }
     return t;
+}
+
+void gen_run_foreign(const char *target, uint64_t first, uint64_t count) {
+    Targets t = {.count = 0};
+    codegen_plugin();  // once, for all children
+    for (size_t i = 0; i < GEN_TARGETS; i++)
+        if (is_listed(target, gen_targets[i].name)) t.list[t.count++] = &gen_targets[i];
+    assert_int_equal(t.count, 1);
+    const char *why = gen_target_missing(t.list[0]);
+    if (why) {
+        print_message("skipped: %s\n", why);
+        skip();
+    }
+    run_all(&(Run){.what = "random kernels as code", .targets = &t, .check = check_foreign}, first,
+            count);
 }
 
 void gen_run_targets(uint64_t first, uint64_t count) {

@@ -14,8 +14,8 @@
 void gen_run_kernels(uint64_t first, uint64_t count);
 // As code of a target that the seed picks, with and without facts, against the interpreter.
 void gen_run_code(uint64_t first, uint64_t count);
-// As code of AArch64, under qemu where this machine is another.
-void gen_run_foreign(uint64_t first, uint64_t count);
+// As code of one of gen_targets, in an emulator where this machine is another.
+void gen_run_foreign(const char *target, uint64_t first, uint64_t count);
 // The same bits on each of gen_targets, of which TILEC_TEST_DEVICE=v2,gfx90a lists some: `count`
 // seeds with TILEC_TEST_WHOLE=1, else a slice of a few.
 void gen_run_targets(uint64_t first, uint64_t count);

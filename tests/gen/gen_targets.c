@@ -21,7 +21,5 @@ const GenTarget gen_targets[GEN_TARGETS] = {
 const char *gen_target_missing(const GenTarget *target) {
     if (target->kind == GEN_PASSES) return NULL;
     if (!jitted_possible()) return "libtilec_llvm was not built";
-    if (target->kind == GEN_GPU || cpu_runs(cpu_native(), target->cpu)) return NULL;
-    if (target->cpu.level == CPU_AARCH64) return foreign_missing();
-    return "this processor does not run it";
+    return target->kind == GEN_GPU ? NULL : foreign_missing(target->cpu);
 }

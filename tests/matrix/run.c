@@ -241,9 +241,7 @@ enum { COMPILED_DEVICES = 7, OTHER_LEVELS = 4, KIND_SLICES = 3, FIRST_SLICES = 3
 
 const char *matrix_not_compiled(const Device *d) {
     if (!jitted_possible()) return "libtilec_llvm was not built";
-    if (!d->target) return NULL;
-    if (foreign_is(target_of(d))) return foreign_missing();
-    return cpu_runs(cpu_native(), target_of(d)) ? NULL : "not on this machine";
+    return d->target ? foreign_missing(target_of(d)) : NULL;
 }
 
 static bool is_set(const char *variable, const char *value) {

@@ -261,8 +261,7 @@ static bool run_on(uint32_t device, uint64_t group, bool scalar, Run *r) {
     if (device < CPUS) {
         JittedOptions o = {.facts = facts};
         assert_true(cpu_target_parse(str(cpus[device]), &o.target));
-        bool foreign = foreign_is(o.target);
-        if (foreign ? foreign_missing() != NULL : !cpu_runs(cpu_native(), o.target)) return false;
+        if (foreign_missing(o.target)) return false;
         fine = jitted_run(r->module, r->kernel, &o, &r->launch, &outcome, r->t.diags);
     } else {
         SimulatedOptions o = {.choice = choice_of(device, group, scalar), .facts = facts};

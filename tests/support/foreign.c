@@ -6,6 +6,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,11 +22,44 @@ typedef struct Piece {  // memory of arguments: one or more that overlap
     size_t size;
 } Piece;
 
-typedef struct Foreign {
+// A program that runs code of one target.
+typedef struct Runner {
+    const char *command[3];
+    const char *absent;
+    CpuLevel level;
+    uint16_t machine;     // of the shared objects
+    uint32_t relocation;  // the only one that they have: base plus addend
     bool tried;
     const char *missing;
-    const char *trouble;
     int socket;
+} Runner;
+
+#ifndef TEST_FOREIGN_RUNNERS
+#define TEST_FOREIGN_RUNNERS ""
+#define TEST_FOREIGN_PYTHON ""
+#endif
+
+// One of each a test program.
+static Runner runners[] = {
+    {.command = {"qemu-aarch64", TEST_FOREIGN_RUNNERS "/foreign_aarch64"},
+     .absent = "qemu-aarch64 does not run here: apt-get install qemu-user",
+     .level = CPU_AARCH64,
+     .machine = EM_AARCH64,
+     .relocation = R_AARCH64_RELATIVE},
+    {.command = {TEST_FOREIGN_PYTHON, TEST_SOURCE_DIR "/tests/foreign/x86_64.py",
+                 TEST_FOREIGN_RUNNERS "/foreign_x86_64"},
+     .absent = "Bochs does not run here: scripts/bochs.sh installs it",
+     .level = CPU_X86_64_V4,
+     .machine = EM_X86_64,
+     .relocation = R_X86_64_RELATIVE},
+};
+
+typedef struct Foreign {
+    int file;        // of the region, once it is mapped
+    Runner *runner;  // of the code loaded last
+    const char *trouble;
+    char fault[128];
+    size_t code;  // bytes that are used
     size_t used;  // of the data
     Piece pieces[ARGUMENTS_MAX];
     uint32_t piece_count;
@@ -33,74 +67,78 @@ typedef struct Foreign {
     void *scratch, *block;
     size_t block_size;
 } Foreign;
-static Foreign foreign;  // one runner a test program
+static Foreign foreign;
 
 static unsigned char *region(void) { return (unsigned char *)FOREIGN_BASE; }
 
 // ---- messages -----------------------------------------------------------------------------------
 
-static bool send_message(ForeignMessage m) {
-    return send(foreign.socket, &m, sizeof m, MSG_NOSIGNAL) == (ssize_t)sizeof m;
+static bool send_message(const ForeignMessage *m) {
+    return send(foreign.runner->socket, m, sizeof *m, MSG_NOSIGNAL) == (ssize_t)sizeof *m;
 }
 
-static bool receive(ForeignMessage *m) {
-    return recv(foreign.socket, m, sizeof *m, MSG_WAITALL) == (ssize_t)sizeof *m;
+static bool receive(const Runner *r, ForeignMessage *m) {
+    return recv(r->socket, m, sizeof *m, MSG_WAITALL) == (ssize_t)sizeof *m;
 }
 
-// ---- the runner ---------------------------------------------------------------------------------
+static bool exchange(ForeignMessage *m) { return send_message(m) && receive(foreign.runner, m); }
 
-#ifdef TEST_FOREIGN_RUNNER
-static void become_runner(int file, int end) {
+// ---- the runners --------------------------------------------------------------------------------
+
+static void become_runner(const Runner *r, int end) {
+    const char *const *c = r->command;
     // Both numbers are above those they become.
-    if (dup2(end, 0) < 0 || dup2(file, FOREIGN_FILE) < 0) _exit(126);
-    execlp("qemu-aarch64", "qemu-aarch64", TEST_FOREIGN_RUNNER, (char *)NULL);
+    if (dup2(end, 0) < 0 || dup2(foreign.file, FOREIGN_FILE) < 0) _exit(126);
+    execlp(c[0], c[0], c[1], c[2], (char *)NULL);
     _exit(127);
 }
 
-static const char *share(int *file) {
+static const char *share(void) {
+    if (foreign.file) return NULL;
     int small = memfd_create("foreign", MFD_CLOEXEC);
-    *file = small < 0 ? -1 : fcntl(small, F_DUPFD_CLOEXEC, 10);
+    int file = small < 0 ? -1 : fcntl(small, F_DUPFD_CLOEXEC, 10);
     if (small >= 0) close(small);
-    if (*file < 0 || ftruncate(*file, FOREIGN_SIZE)) return "no memory to share with qemu";
+    if (file < 0 || ftruncate(file, FOREIGN_SIZE)) return "no memory to share with emulators";
     void *at = mmap(region(), FOREIGN_SIZE, PROT_READ | PROT_WRITE,
-                    MAP_SHARED | MAP_FIXED_NOREPLACE, *file, 0);
-    return at == region() ? NULL : "the memory to share with qemu has no place";
-}
-
-static const char *start(void) {
-    int file, ends[2];
-    const char *why = share(&file);
-    if (why) return why;
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) return "no socket for qemu";
-    int high = fcntl(ends[1], F_DUPFD_CLOEXEC, 10);
-    pid_t child = fork();
-    if (child == 0) become_runner(file, high);
-    close(ends[1]), close(high), close(file);
-    foreign.socket = ends[0];
-    ForeignMessage m;
-    if (child < 0 || !receive(&m) || m.word != FOREIGN_READY)
-        return "qemu-aarch64 does not run here: apt-get install qemu-user";
+                    MAP_SHARED | MAP_FIXED_NOREPLACE, file, 0);
+    if (at != region()) return "the memory to share with emulators has no place";
+    foreign.file = file;
     return NULL;
 }
-#endif
 
-const char *foreign_missing(void) {
-    if (!foreign.tried) {
-        foreign.tried = true;
-#if defined(__aarch64__)
-        foreign.missing = "this machine is an AArch64: its code is run as it is";
-#elif defined(TEST_FOREIGN_RUNNER)
-        foreign.missing = start();
-#else
-        foreign.missing = "the runner was not built: apt-get install clang-22 lld-22";
-#endif
+static const char *start(Runner *r) {
+    int ends[2];
+    if (!TEST_FOREIGN_RUNNERS[0]) return "runners were not built: apt-get install clang-22 lld-22";
+    const char *why = share();
+    if (why) return why;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) return "no socket for emulators";
+    int high = fcntl(ends[1], F_DUPFD_CLOEXEC, 10);
+    pid_t child = fork();
+    if (child == 0) become_runner(r, high);
+    close(ends[1]), close(high);
+    r->socket = ends[0];
+    ForeignMessage m;
+    return child < 0 || !receive(r, &m) || m.word != FOREIGN_READY ? r->absent : NULL;
+}
+
+static Runner *runner_of(CpuTarget target) {
+    for (size_t i = 0; i < sizeof runners / sizeof *runners; i++)
+        if (runners[i].level == target.level && !target.extras) return &runners[i];
+    return NULL;
+}
+
+const char *foreign_missing(CpuTarget target) {
+    if (cpu_runs_here(target)) return NULL;
+    Runner *r = runner_of(target);
+    if (!r) return "no emulator has this processor";
+    if (!r->tried) {
+        r->tried = true;
+        r->missing = start(r);
     }
-    return foreign.missing;
+    return r->missing;
 }
 
-bool foreign_is(CpuTarget target) {
-    return target.level == CPU_AARCH64 && cpu_native().level != CPU_AARCH64;
-}
+bool foreign_is(CpuTarget target) { return !cpu_runs_here(target) && runner_of(target); }
 
 const char *foreign_trouble(void) { return foreign.trouble; }
 
@@ -125,6 +163,7 @@ static bool place_segments(const Image *image) {
         const void *bytes = part(image, p[i].p_offset, p[i].p_filesz);
         if (!bytes || p[i].p_vaddr + p[i].p_memsz > FOREIGN_CODE) return false;
         memcpy(region() + p[i].p_vaddr, bytes, p[i].p_filesz);
+        if (p[i].p_vaddr + p[i].p_memsz > foreign.code) foreign.code = p[i].p_vaddr + p[i].p_memsz;
     }
     return p != NULL;
 }
@@ -133,7 +172,7 @@ static bool relocate(const Image *image, const Elf64_Shdr *section) {
     const Elf64_Rela *r = part(image, section->sh_offset, section->sh_size);
     for (size_t i = 0; r && i < section->sh_size / sizeof *r; i++) {
         uint64_t value = FOREIGN_BASE + (uint64_t)r[i].r_addend;
-        if (ELF64_R_TYPE(r[i].r_info) != R_AARCH64_RELATIVE) return false;
+        if (ELF64_R_TYPE(r[i].r_info) != foreign.runner->relocation) return false;
         if (r[i].r_offset > FOREIGN_CODE - sizeof value) return false;
         memcpy(region() + r[i].r_offset, &value, sizeof value);
     }
@@ -150,14 +189,18 @@ static bool find_entry(const Image *image, const Elf64_Shdr *section, const Elf6
     return foreign.entry != 0;
 }
 
-bool foreign_load(Str bytes, Str entry, const char **problem) {
+bool foreign_load(CpuTarget target, Str bytes, Str entry, const char **problem) {
+    *problem = foreign_missing(target);
+    if (*problem) return false;
     // In memory of its own: headers must be aligned.
     unsigned char *copy = malloc(bytes.size + 1);
     Image image = {copy, bytes.size, (const Elf64_Ehdr *)(const void *)copy};
-    foreign.entry = 0, foreign.used = 0, foreign.piece_count = 0;
+    foreign.runner = runner_of(target);
+    foreign.trouble = NULL;
+    foreign.entry = 0, foreign.code = 0, foreign.used = 0, foreign.piece_count = 0;
     if (copy) memcpy(copy, bytes.text, bytes.size);
     bool fine = copy && part(&image, 0, sizeof *image.head) &&
-                image.head->e_machine == EM_AARCH64 && place_segments(&image);
+                image.head->e_machine == foreign.runner->machine && place_segments(&image);
     const Elf64_Shdr *s =
         fine ? part(&image, image.head->e_shoff, image.head->e_shnum * sizeof *s) : NULL;
     for (int i = 0; s && fine && i < image.head->e_shnum; i++) {
@@ -172,7 +215,7 @@ bool foreign_load(Str bytes, Str entry, const char **problem) {
 // ---- arguments ----------------------------------------------------------------------------------
 
 static void *foreign_memory(size_t size, size_t align) {
-    size_t room = FOREIGN_SIZE - FOREIGN_CODE - 4096;  // the end is the runner's
+    size_t room = FOREIGN_RUNNERS - FOREIGN_CODE;
     size_t at = (foreign.used + align - 1) / align * align;
     if (at > room || size > room - at) return NULL;
     foreign.used = at + size;
@@ -304,8 +347,15 @@ void foreign_entry(const void *args, int64_t first, int64_t last, void *scratch,
         .word = FOREIGN_RUN,
         .a = {foreign.entry, (uint64_t)foreign.block, (uint64_t)first, (uint64_t)last,
               (uint64_t)foreign.scratch, (uint64_t)services->grid[0], (uint64_t)services->grid[1],
-              (uint64_t)services->grid[2]}};
-    bool fine = send_message(m) && receive(&m);
-    while (fine && m.word != FOREIGN_DONE) fine = send_message(answer(services, &m)) && receive(&m);
+              (uint64_t)services->grid[2], foreign.code}};
+    bool fine = exchange(&m);
+    while (fine && m.word != FOREIGN_DONE && m.word != FOREIGN_FAULT) {
+        m = answer(services, &m);
+        fine = exchange(&m);
+    }
     if (!fine) foreign.trouble = "the runner ended: the code crashed it";
+    if (!fine || m.word != FOREIGN_FAULT) return;
+    snprintf(foreign.fault, sizeof foreign.fault, "exception %d at %#llx, address %#llx",
+             (int)m.a[0], (unsigned long long)(m.a[1] - FOREIGN_BASE), (unsigned long long)m.a[2]);
+    foreign.trouble = foreign.fault;
 }

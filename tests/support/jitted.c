@@ -134,10 +134,10 @@ static bool told(Diags *diags, const char *problem) {
 }
 
 // The arguments as the code will see them.
-static bool prepare(const IrFunc *func, const CodeNotes *notes, Str code, const IrLaunch *launch,
-                    IrArg *args, Diags *diags) {
-    const char *problem = foreign_missing();
-    if (problem || !foreign_load(code, notes->entry, &problem)) return told(diags, problem);
+static bool prepare(const IrFunc *func, const CodeNotes *notes, CpuTarget target, Str code,
+                    const IrLaunch *launch, IrArg *args, Diags *diags) {
+    const char *problem;
+    if (!foreign_load(target, code, notes->entry, &problem)) return told(diags, problem);
     return foreign_arguments(func, launch->args, launch->arg_count, args) ||
            told(diags, "there is no room for the arguments");
 }
@@ -161,7 +161,8 @@ static bool run_code(const IrFunc *func, const CodeNotes *notes, CpuTarget targe
     IrLaunch kept = *launch;
     IrArg *args = arena_new(arena, IrArg, launch->arg_count + 1);
     for (uint32_t i = 0; i < launch->arg_count; i++) args[i] = launch->args[i];
-    if (foreign_is(target) && !prepare(func, notes, code, launch, args, diags)) return false;
+    if (foreign_is(target) && !prepare(func, notes, target, code, launch, args, diags))
+        return false;
     tilec_context_options options = {.size = sizeof options, .print = print_line, .user = &kept};
     tilec_context *context;
     tilec_device *device;
