@@ -58,4 +58,5 @@ const GenTarget cpu_gen_target = {.table_zeros = CPU_TABLE_ZEROS,
                                   .fence = cpu_fence,
                                   .op = cpu_op,
                                   .extreme = cpu_extreme,
+                                  .number_extreme = cpu_number_extreme,
                                   .remainder = cpu_remainder};

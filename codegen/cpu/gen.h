@@ -53,6 +53,7 @@ void cpu_tiles_begin(CpuGen *c);
 void cpu_tiles_end(CpuGen *c);
 void cpu_keep_exact(Module *m);  // exact.c: keeps floats exact, on AArch64
 LLVMValueRef cpu_extreme(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b, bool greatest);
+LLVMValueRef cpu_number_extreme(Gen *g, LLVMValueRef a, LLVMValueRef b, bool greatest);
 LLVMValueRef cpu_remainder(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b);  // floats.c
 
 #endif

@@ -56,11 +56,18 @@ static void test_quotients(void **state) {
     gen_run_found("quotients");
 }
 
+// minnum and maxnum of one NaN and one number that cannot be NaN.
+static void test_numbers(void **state) {
+    (void)state;
+    gen_run_found("numbers");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_targets), cmocka_unit_test(test_choices),
         cmocka_unit_test(test_bytes),   cmocka_unit_test(test_zeros),
         cmocka_unit_test(test_nans),    cmocka_unit_test(test_shifts),
-        cmocka_unit_test(test_rows),    cmocka_unit_test(test_quotients)};
+        cmocka_unit_test(test_rows),    cmocka_unit_test(test_quotients),
+        cmocka_unit_test(test_numbers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
