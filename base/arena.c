@@ -53,8 +53,8 @@ _Static_assert(sizeof(Chunk) % ALIGNMENT == 0, "blocks start aligned after the h
 
 struct Arena {
     Owned owned;
-    char *cursor;  // the next block, in the newest chunk
-    size_t room;   // bytes left after the cursor
+    char *cursor;      // the next block, in the newest chunk
+    size_t remaining;  // bytes left after the cursor
     Chunk *newest;
     Chunk *spare;  // one chunk kept over resets, all zero
     size_t next_size;
@@ -63,7 +63,7 @@ struct Arena {
 static char *chunk_data(Chunk *chunk) { return (char *)(chunk + 1); }
 
 static size_t chunk_used(const Arena *arena) {
-    return arena->newest ? arena->newest->size - arena->room : 0;
+    return arena->newest ? arena->newest->size - arena->remaining : 0;
 }
 
 static void chunk_free(Chunk *chunk) {
@@ -105,7 +105,7 @@ static void chunk_add(Arena *arena, size_t size) {
     if (arena->newest) arena->newest->used = used;
     arena->newest = chunk;
     arena->cursor = chunk_data(chunk);
-    arena->room = chunk->size;
+    arena->remaining = chunk->size;
 }
 
 static void release(Owned *owned) { arena_destroy((Arena *)owned); }
@@ -142,10 +142,10 @@ static size_t block_size(size_t size) {
 
 void *arena_alloc(Arena *arena, size_t size) {
     size_t need = block_size(size);
-    if (need > arena->room) chunk_add(arena, need);
+    if (need > arena->remaining) chunk_add(arena, need);
     char *block = arena->cursor;
     arena->cursor += need;
-    arena->room -= need;
+    arena->remaining -= need;
     UNPOISON(block, size);
     return block;
 }
@@ -160,9 +160,9 @@ bool arena_extend(Arena *arena, const void *block, size_t old_size, size_t new_s
     size_t from = block_size(old_size);
     size_t to = block_size(new_size);
     const char *start = block;
-    if (to < from || start != arena->cursor - from || to - from > arena->room) return false;
+    if (to < from || start != arena->cursor - from || to - from > arena->remaining) return false;
     arena->cursor += to - from;
-    arena->room -= to - from;
+    arena->remaining -= to - from;
     UNPOISON(block, new_size);
     return true;
 }
@@ -207,7 +207,7 @@ static void chunk_clear(Arena *arena, size_t keep) {
     memset(data + keep, 0, used - keep);
     POISON(data + keep, used - keep);
     arena->cursor = data + keep;
-    arena->room = chunk->size - keep;
+    arena->remaining = chunk->size - keep;
 }
 
 // Drops the newest chunk, or keeps it as the spare when that serves later chunks better.
@@ -223,11 +223,11 @@ static void chunk_drop(Arena *arena) {
     if (!keep) chunk_free(chunk);
     if (!arena->newest) {
         arena->cursor = NULL;
-        arena->room = 0;
+        arena->remaining = 0;
         return;
     }
     arena->cursor = chunk_data(arena->newest) + arena->newest->used;
-    arena->room = arena->newest->size - arena->newest->used;
+    arena->remaining = arena->newest->size - arena->newest->used;
 }
 
 void arena_reset(Arena *arena, ArenaMark mark) {

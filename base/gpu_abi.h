@@ -22,7 +22,7 @@
 // Ownership: the runtime's.
 //
 //     uint64_t at = atomic_add(&report->used, size);
-//     if (at <= report->room && report->room - at >= size) … write the record
+//     if (at <= report->capacity && report->capacity - at >= size) … write the record
 #ifndef TILEC_BASE_GPU_ABI_H
 #define TILEC_BASE_GPU_ABI_H
 
@@ -38,11 +38,11 @@ enum {
 };
 
 typedef struct GpuReport {
-    uint64_t launch;             // the launch that failed; 0: none failed
-    int64_t rows, columns;       // its grid in dimensions 0 and 1
-    uint64_t least[GPU_PIECES];  // program << GPU_PIECE_BITS | piece; all ones: none
-    uint64_t used;               // bytes of all records, those that did not fit included
-    uint64_t room;               // bytes for records, after this struct
+    uint64_t launch;              // the launch that failed; 0: none failed
+    int64_t rows, columns;        // its grid in dimensions 0 and 1
+    uint64_t lowest[GPU_PIECES];  // program << GPU_PIECE_BITS | piece; all ones: none
+    uint64_t used;                // bytes of all records, those that did not fit included
+    uint64_t capacity;            // bytes for records, after this struct
 } GpuReport;
 
 typedef struct GpuTail {

@@ -78,7 +78,7 @@ void hash_bytes(Hash *hash, const void *bytes, size_t size) {
             compress(hash, hash->block, hash->count, false);
             hash->filled = 0;
         }
-        size_t room = HASH_BLOCK - hash->filled, take = size < room ? size : room;
+        size_t space = HASH_BLOCK - hash->filled, take = size < space ? size : space;
         memcpy(hash->block + hash->filled, at, take);
         hash->filled += take;
         at += take;

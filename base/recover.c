@@ -10,7 +10,7 @@ typedef struct Thread {
     Owned *newest;
     const Recovery *limited;  // the region that has a deadline
     uint64_t end;             // of it, by os_time_ns
-    bool late;                // the region has failed for it
+    bool timed_out;           // the region has failed for it
 } Thread;
 static _Thread_local Thread current_thread;
 _Thread_local uint32_t recover_steps;
@@ -63,7 +63,7 @@ void recover_end(Recovery *recovery) {
     while (!t->recovery && t->newest) recover_keep(t->newest);
 }
 
-void recover_forget(void) { current_thread = (Thread){0}; }
+void recover_leave_all(void) { current_thread = (Thread){0}; }
 
 bool recover_possible(void) { return current_thread.recovery != NULL; }
 
@@ -93,24 +93,24 @@ void recover_deadline(const Recovery *recovery, uint64_t end) {
     t->limited = recovery;
     t->end = end;
     recover_steps = end ? STEPS : 0;
-    t->late = false;
+    t->timed_out = false;
 }
 
-void recover_look(void) {
+void recover_check_clock(void) {
     Thread *t = &current_thread;
     recover_steps = STEPS;
     if (t->recovery != t->limited || os_time_ns() < t->end) return;
     recover_steps = 0;
-    t->late = true;
+    t->timed_out = true;
     fail(t, t->recovery);
 }
 
-bool recover_late(void) {
+bool recover_timed_out(void) {
     Thread *t = &current_thread;
-    bool late = t->late;
+    bool timed_out = t->timed_out;
     recover_steps = 0;
-    t->late = false;
-    return late;
+    t->timed_out = false;
+    return timed_out;
 }
 
 // ---- Blocks ----

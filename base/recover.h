@@ -70,7 +70,7 @@ bool recover_possible(void);  // is the thread in a region?
 //
 //     Recovery r;
 //     if (RECOVER_FAILED(&r)) {
-//         if (!recover_late()) os_out_of_memory();  // in the region around this one
+//         if (!recover_timed_out()) os_out_of_memory();  // in the region around this one
 //         return false;
 //     }
 //     recover_deadline(&r, end);
@@ -80,13 +80,14 @@ bool recover_possible(void);  // is the thread in a region?
 void recover_deadline(const Recovery *recovery, uint64_t end);  // os_time_ns; 0: none any more
 #ifndef __cplusplus
 extern _Thread_local uint32_t recover_steps;  // until the next look at the clock; 0: no deadline
-void recover_look(void);
+void recover_check_clock(void);
 static inline void recover_step(void) {
-    if (recover_steps && --recover_steps == 0) recover_look();
+    if (recover_steps && --recover_steps == 0) recover_check_clock();
 }
 #endif
-bool recover_late(void);  // did the last region with a deadline fail for it? It has none any more.
+bool recover_timed_out(
+    void);  // did the last region with a deadline fail for it? It has none any more.
 // From here on the thread is in no region: running out of memory ends the process.
-void recover_forget(void);
+void recover_leave_all(void);
 
 #endif

@@ -52,7 +52,7 @@ bool str_is_identifier(Str s) {
     return s.size && !is_digit(s.text[0]);
 }
 
-bool str_mentions(Str text, Str word) {
+bool str_has_word(Str text, Str word) {
     for (size_t i = 0; i + word.size <= text.size; i++) {
         size_t end = i + word.size;
         bool begins = i == 0 || !str_word_char(text.text[i - 1]);

@@ -37,7 +37,7 @@ Str str_trim(Str s);
 bool str_word_char(char c);
 bool str_is_identifier(Str s);
 // Does `text` contain `word` as a whole word?
-bool str_mentions(Str text, Str word);
+bool str_has_word(Str text, Str word);
 // The part of a path after the last '/'.
 Str str_file_name(Str path);
 // The part before `separator`; *rest is what follows it (empty when there is none).

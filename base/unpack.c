@@ -44,5 +44,5 @@ UnpackResult unpack(Str packed, void *bytes, size_t size) {
     bool whole = ret == LZMA_STREAM_END && !stream.avail_in && stream.total_out == size;
     lzma_end(&stream);
     if (ret == LZMA_MEM_ERROR) return UNPACK_NO_MEMORY;
-    return whole ? UNPACK_FINE : UNPACK_DAMAGED;
+    return whole ? UNPACK_OK : UNPACK_DAMAGED;
 }

@@ -16,7 +16,7 @@
 
 enum { UNPACK_WINDOW = 1 << 22, UNPACK_LC = 3, UNPACK_LP = 0, UNPACK_PB = 2 };
 
-typedef enum UnpackResult { UNPACK_FINE, UNPACK_DAMAGED, UNPACK_NO_MEMORY } UnpackResult;
+typedef enum UnpackResult { UNPACK_OK, UNPACK_DAMAGED, UNPACK_NO_MEMORY } UnpackResult;
 UnpackResult unpack(Str packed, void *bytes, size_t size);
 
 #endif

@@ -63,21 +63,21 @@ static bool at_work(CodegenWork *work, const Request *request, void (*no_memory)
 
 static bool compile(Arena *arena, const IrFunc *func, const CodegenOptions *options, Str *output,
                     Diags *diags) {
-    CodegenWork work = {{.keep = codegen_keep}, options->on_defect, options->user, false};
+    CodegenWork work = {{.on_defect = codegen_on_defect}, options->on_defect, options->user, false};
     Request r = {
         .arena = arena, .func = func, .options = options, .output = output, .diags = diags};
     return at_work(&work, &r, options->no_memory);
 }
 
 static bool library(Arena *arena, const CodegenLibrary *given, Str *object, Diags *diags) {
-    CodegenWork work = {.work.keep = codegen_keep};
+    CodegenWork work = {.work.on_defect = codegen_on_defect};
     Request r = {.arena = arena, .library = given, .output = object, .diags = diags};
     return at_work(&work, &r, given->no_memory);
 }
 
 static bool link_shared(Arena *arena, const CodegenSharedLibrary *given, Str *shared,
                         Diags *diags) {
-    CodegenWork work = {.work.keep = codegen_keep};
+    CodegenWork work = {.work.on_defect = codegen_on_defect};
     Request r = {.arena = arena, .shared = given, .output = shared, .diags = diags};
     return at_work(&work, &r, given->no_memory);
 }

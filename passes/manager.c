@@ -187,7 +187,7 @@ static bool run_with_own_analyses(Manager *m, const PassStep *steps, size_t coun
 static bool run_to_deadline(Manager *m, const PassStep *steps, size_t count) {
     Recovery r;
     if (RECOVER_FAILED(&r)) {
-        if (!recover_late()) os_out_of_memory();
+        if (!recover_timed_out()) os_out_of_memory();
         return in_time(m);
     }
     m->region = &r;

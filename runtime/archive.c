@@ -187,7 +187,7 @@ static ArchiveResult group_bytes(const Archive *archive, uint32_t group, Arena *
     char *to = arena_alloc(arena, whole + 1);  // drivers want texts to end in a zero
     *bytes = (Str){to, whole};
     switch (unpack((Str){(const char *)from, packed}, to, whole)) {
-    case UNPACK_FINE: return ARCHIVE_FINE;
+    case UNPACK_OK: return ARCHIVE_FINE;
     case UNPACK_NO_MEMORY: return ARCHIVE_NO_MEMORY;
     case UNPACK_DAMAGED: break;
     }

@@ -200,7 +200,7 @@ static void *plain_allocate(size_t size, size_t alignment) {
 // The program's callbacks may wait for a thread that forks, so they must not run inside the gate of
 // forks.
 static void check_unheld(void) {
-    CHECK(!os_fork_is_held(),
+    CHECK(!os_fork_is_blocked(),
           "a callback of the program would run where a fork waits for the thread");
 }
 

@@ -67,9 +67,9 @@ static RtReport report_assert(const MetaVariant *variant, const RtFailure *failu
 // least one program.
 bool rt_failure_left(const GpuReport *left, RtFailure *failure) {
     if (!left->launch) return false;
-    uint64_t what = 0, program = left->least[0] >> GPU_PIECE_BITS;
+    uint64_t what = 0, program = left->lowest[0] >> GPU_PIECE_BITS;
     for (unsigned i = 0; i < GPU_PIECES; i++)
-        what |= (left->least[i] & ((1 << GPU_PIECE_BITS) - 1)) << i * GPU_PIECE_BITS;
+        what |= (left->lowest[i] & ((1 << GPU_PIECE_BITS) - 1)) << i * GPU_PIECE_BITS;
     uint64_t rows = left->rows > 0 ? (uint64_t)left->rows : 1;
     uint64_t columns = left->columns > 0 ? (uint64_t)left->columns : 1;
     *failure = (RtFailure){.site = (uint32_t)(what >> GPU_LANE_BITS),

@@ -395,13 +395,13 @@ static void name_values(const LaunchCheck *c, Str text, char *out) {
         const LaunchInput *in = &c->plan->inputs[i];
         for (uint32_t d = 0; arg->kind == META_VIEW && d < arg->rank; d++) {
             int32_t e = arg->dims[d].extent;
-            if (e < 0 || told[e] || !str_mentions(text, c->meta->extents[e])) continue;
+            if (e < 0 || told[e] || !str_has_word(text, c->meta->extents[e])) continue;
             told[e] = true;
             snprintf(value, sizeof value, "%lld", (long long)in->extent[d]);
             add_value(out, c->meta->extents[e], value);
         }
         if (arg->kind != META_SCALAR || dtype_is(arg->dtype, DTYPE_CLASS_ANYFLOAT) ||
-            !str_mentions(text, arg->name))
+            !str_has_word(text, arg->name))
             continue;
         if (dtype_signed(arg->dtype))
             snprintf(value, sizeof value, "%lld", (long long)dtype_to_i64(arg->dtype, in->scalar));

@@ -72,8 +72,8 @@ uint64_t rt_gpu_report_size(const MetaVariant *variant) {
 }
 
 void rt_gpu_report_clear(GpuReport *report, uint64_t size) {
-    *report = (GpuReport){.room = size - sizeof *report};
-    memset(report->least, 0xff, sizeof report->least);
+    *report = (GpuReport){.capacity = size - sizeof *report};
+    memset(report->lowest, 0xff, sizeof report->lowest);
 }
 
 typedef struct PrintFound {
@@ -108,7 +108,7 @@ static uint64_t record_bytes(const MetaSite *s) {
 static void find_records(Arena *arena, const GpuReport *report, const MetaVariant *variant,
                          FoundList *found) {
     const uint8_t *first = (const uint8_t *)(report + 1);
-    uint64_t end = report->used < report->room ? report->used : report->room, at = 0;
+    uint64_t end = report->used < report->capacity ? report->used : report->capacity, at = 0;
     while (end - at >= sizeof(GpuRecord)) {
         PrintFound f = {.values = first + at + sizeof(GpuRecord), .number = (uint32_t)found->count};
         memcpy(&f.head, first + at, sizeof f.head);
@@ -146,11 +146,11 @@ static RtPrintBatch *batch_of(const GpuReport *report, const MetaVariant *varian
     if (by_program && found.count) qsort(found.data, found.count, sizeof(PrintFound), by_place);
     for (size_t i = 0; i < found.count; i++)
         vec_push(arena, &batch->lines, line_of(arena, variant, &found.data[i]));
-    if (report->used <= report->room) return batch;
+    if (report->used <= report->capacity) return batch;
     StrBuf rest = strbuf(arena);
     strbuf_printf(&rest, "(print: there is room for %llu bytes, the lines of %llu are lost)",
-                  (unsigned long long)report->room,
-                  (unsigned long long)(report->used - report->room));
+                  (unsigned long long)report->capacity,
+                  (unsigned long long)(report->used - report->capacity));
     vec_push(arena, &batch->lines, strbuf_str(&rest));
     return batch;
 }

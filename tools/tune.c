@@ -261,7 +261,7 @@ static int tune_one(Cli *cli, Str title, int64_t seconds, bool *interrupted) {
     int status = run_open(cli, &r);
     if (!status) status = find_space(&s);
     if (!status) status = search(&s);
-    *interrupted = s.s.interrupt.came;
+    *interrupted = s.s.interrupt.received;
     tune_search_end(&s.s);
     run_close(&r);
     return status;

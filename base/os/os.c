@@ -79,11 +79,11 @@ void os_defect(const char *file, int line, const char *format, ...) {
     vfprintf(stderr, format, args);
     fputs("\n", stderr);
     va_end(args);
-    recover_forget();
+    recover_leave_all();
     // If `keep` itself hits a defect, the next one in the list is called.
     for (OsWork *work; (work = current_work);) {
         current_work = work->outer;
-        work->keep(work);
+        work->on_defect(work);
     }
     exit(70);
 }
@@ -284,7 +284,7 @@ static bool is_terminal(const char *path) {
     return terminal;
 }
 
-bool os_path_waits(const char *path) {
+bool os_path_may_block(const char *path) {
     struct stat info;
     if (stat(path, &info) != 0) return false;
     return S_ISFIFO(info.st_mode) || (S_ISCHR(info.st_mode) && is_terminal(path));
@@ -311,7 +311,7 @@ bool os_path_writable(Arena *arena, const char *path, OsError *error) {
                                                               : os_error_number(error, errno);
 }
 
-Str os_path_beside(Arena *arena, Str base, Str path) {
+Str os_path_resolve(Arena *arena, Str base, Str path) {
     size_t folder = base.size;
     while (folder && base.text[folder - 1] != '/') folder--;
     if (path.size && path.text[0] == '/') folder = 0;

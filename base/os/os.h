@@ -52,15 +52,15 @@ typedef struct OsLock {
     bool held;
     OwnedFile folder;
 } OsLock;
-bool os_lock_beside(Arena *arena, const char *path, double seconds, OsLock *lock);
-void os_unlock_beside(OsLock *lock);
+bool os_lock_folder_of(Arena *arena, const char *path, double seconds, OsLock *lock);
+void os_unlock_folder(OsLock *lock);
 // Reads standard input until its end.
 bool os_read_stdin(Arena *arena, uint64_t limit, Str *contents, OsError *error);
 bool os_path_exists(const char *path);
 // Is it a pipe or a terminal? Reading one may wait for the process or the user at the other end.
-bool os_path_waits(const char *path);
+bool os_path_may_block(const char *path);
 // Resolves `path` against the folder of `base`; absolute paths stay as they are.
-Str os_path_beside(Arena *arena, Str base, Str path);
+Str os_path_resolve(Arena *arena, Str base, Str path);
 // The canonical path, or the path itself when there is none.
 Str os_path_real(Arena *arena, Str path);
 // Do both paths lead to one file, or would they if the file existed?
@@ -109,11 +109,12 @@ void os_thread_key_destroy(OsThreadKey *key);                   // calls no `end
 void *os_thread_key_get(const OsThreadKey *key);
 bool os_thread_key_set(OsThreadKey *key, void *value);
 
-// An entry of the calling thread's list of current work. When a defect is reported, `keep` of each
-// entry is called, the innermost first, so that its input can be saved. The entries are on the
+// An entry of the calling thread's list of current work. When a defect is reported, `on_defect` of
+// each entry is called, the innermost first, so that its input can be saved. The entries are on the
 // stack: end each one before its frame returns.
 typedef struct OsWork {
-    void (*keep)(struct OsWork *work);  // called on the thread that failed; may itself fail, once
+    // Called on the thread that failed; may itself fail, once.
+    void (*on_defect)(struct OsWork *work);
     struct OsWork *outer;
 } OsWork;
 void os_work_begin(OsWork *work);

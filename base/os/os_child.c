@@ -55,7 +55,7 @@ static _Noreturn void child(void (*work)(void *, OsChildOut *), void *argument, 
     if (nowhere >= 0) dup2(nowhere, STDOUT_FILENO);
     dup2(errors, STDERR_FILENO);
     OsChildOut out = {output};
-    recover_forget();
+    recover_leave_all();
     Recovery r;
     if (RECOVER_FAILED(&r)) _exit(OS_CHILD_NO_MEMORY);
     work(argument, &out);
@@ -108,7 +108,7 @@ static void reap(pid_t pid, OsChildEnd *end) {
     // says enough.
     if (found != pid) return;
     if (WIFSIGNALED(status)) {
-        end->how = OS_CHILD_SIGNAL;
+        end->outcome = OS_CHILD_SIGNAL;
         end->number = WTERMSIG(status);
     } else if (WIFEXITED(status)) {
         end->number = WEXITSTATUS(status);
@@ -135,14 +135,14 @@ static void collect(Arena *arena, pid_t pid, int output, int errors, unsigned se
     bool in_time = read_both(readers, seconds);
     recover_keep(&own.owned);
     if (!in_time) kill(pid, SIGKILL);
-    *end = (OsChildEnd){.how = OS_CHILD_EXITED};
+    *end = (OsChildEnd){.outcome = OS_CHILD_EXITED};
     reap(pid, end);
-    if (!in_time) end->how = OS_CHILD_TIMED_OUT;
+    if (!in_time) end->outcome = OS_CHILD_TIMED_OUT;
     end->output = strbuf_str(&readers[0].text);
     end->errors = strbuf_str(&readers[1].text);
     Str mark = {done_mark, sizeof done_mark};
     if (in_time && str_ends(end->output, mark)) {
-        end->how = OS_CHILD_DONE;
+        end->outcome = OS_CHILD_DONE;
         end->output.size -= mark.size;
     }
 }

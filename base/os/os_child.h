@@ -12,7 +12,7 @@
 // input.
 //
 //     OsChildEnd end;
-//     if (os_child_run(arena, compile, &job, 60, &end, &e) && end.how == OS_CHILD_DONE) …
+//     if (os_child_run(arena, compile, &job, 60, &end, &e) && end.outcome == OS_CHILD_DONE) …
 #ifndef TILEC_BASE_OS_OS_CHILD_H
 #define TILEC_BASE_OS_OS_CHILD_H
 
@@ -26,15 +26,15 @@ enum {
 typedef struct OsChildOut OsChildOut;
 bool os_child_write(OsChildOut *out, const void *bytes, size_t size);
 
-typedef enum OsChildHow {
+typedef enum OsChildOutcome {
     OS_CHILD_DONE,       // `work` returned
     OS_CHILD_EXITED,     // something called exit
     OS_CHILD_SIGNAL,     // a signal ended it
     OS_CHILD_TIMED_OUT,  // the time ran out and we ended it
-} OsChildHow;
+} OsChildOutcome;
 
 typedef struct OsChildEnd {
-    OsChildHow how;
+    OsChildOutcome outcome;
     int number;  // the exit status or the signal
     Str output;
     Str errors;
@@ -45,8 +45,8 @@ bool os_child_run(Arena *arena, void (*work)(void *argument, OsChildOut *out), v
                   unsigned seconds, OsChildEnd *end, OsError *error);
 
 // Starts the program at the path argv[0] (a NULL ends argv) and waits. Both outputs come back as
-// above. `how` is never OS_CHILD_DONE: a program that ended by itself has OS_CHILD_EXITED and its
-// status. The status is 127 when the program could not be started, and `errors` then says why.
+// above. `outcome` is never OS_CHILD_DONE: a program that ended by itself has OS_CHILD_EXITED and
+// its status. The status is 127 when the program could not be started, and `errors` then says why.
 // False when no process could be made.
 bool os_program_run(Arena *arena, const char *const *argv, Str input, unsigned seconds,
                     OsChildEnd *end, OsError *error);

@@ -119,7 +119,7 @@ static OsLibrary *open_at(const char *path, int fd, OsError *error) {
 }
 
 OsLibrary *os_library_open(const char *path, OsError *error) {
-    if (!strchr(path, '/') || !os_path_waits(path)) return open_at(path, -1, error);
+    if (!strchr(path, '/') || !os_path_may_block(path)) return open_at(path, -1, error);
     error->number = 0;
     snprintf(error->text, sizeof error->text, "%s: is a pipe or a terminal", path);
     return NULL;

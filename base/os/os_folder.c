@@ -119,7 +119,7 @@ void os_folder_close(OsFolder *folder) {
 
 // ---- Locks ----
 
-bool os_lock_beside(Arena *arena, const char *path, double seconds, OsLock *lock) {
+bool os_lock_folder_of(Arena *arena, const char *path, double seconds, OsLock *lock) {
     enum { STEP_NS = 5000000 };
     Str real = os_path_real(arena, str(path));
     const char *text = arena_text(arena, real.text, real.size), *slash = strrchr(text, '/');
@@ -133,12 +133,12 @@ bool os_lock_beside(Arena *arena, const char *path, double seconds, OsLock *lock
             nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);
             continue;
         }
-        os_unlock_beside(lock);
+        os_unlock_folder(lock);
     }
     return lock->held;
 }
 
-void os_unlock_beside(OsLock *lock) {
+void os_unlock_folder(OsLock *lock) {
     if (lock->held) os_close_descriptor(&lock->folder);
     lock->held = false;
 }
@@ -171,7 +171,7 @@ static bool read_private(int fd, Arena *arena, uint64_t limit, Str *contents, Os
 
 // The path names the process by its number, since debuggers open it as well; a mounted /proc may
 // belong to another process namespace.
-const char *os_folder_reach(const OsFolder *folder, Arena *arena, const char *name) {
+const char *os_folder_file_path(const OsFolder *folder, Arena *arena, const char *name) {
     char *path = arena_printf(arena, "/proc/%ld/fd/%d/%s", (long)getpid(), folder->fd, name);
     if (access(path, R_OK) == 0) return path;
     path = arena_printf(arena, "/proc/self/fd/%d/%s", folder->fd, name);

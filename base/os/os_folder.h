@@ -24,7 +24,7 @@ void os_folder_close(OsFolder *folder);
 // A path to a file in the folder, through the folder's descriptor. While the folder is open, the
 // path leads to the folder that was checked, even if its name was replaced since. NULL: the system
 // has no such paths.
-const char *os_folder_reach(const OsFolder *folder, Arena *arena, const char *name);
+const char *os_folder_file_path(const OsFolder *folder, Arena *arena, const char *name);
 
 bool os_folder_read(const OsFolder *folder, Arena *arena, const char *name, uint64_t limit,
                     Str *contents, OsError *error);

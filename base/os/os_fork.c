@@ -49,31 +49,31 @@ static void enter(void) {
     }
 }
 
-void os_fork_hold(void) {
+void os_fork_block(void) {
     pthread_once(&once, watch_forks);
     if (depth++ == 0) enter();
 }
 
-void os_fork_let_go(void) {
+void os_fork_unblock(void) {
     if (--depth) return;
     if (atomic_fetch_sub(&gate, A_THREAD) - A_THREAD >= A_FORK) os_unpark(&gate, UINT32_MAX);
 }
 
-bool os_fork_is_held(void) { return depth != 0; }
+bool os_fork_is_blocked(void) { return depth != 0; }
 
 uint32_t os_fork_generation(void) { return atomic_load(&generation); }
 
 static void leave(Owned *owned) {
     (void)owned;
-    os_fork_let_go();
+    os_fork_unblock();
 }
 
 void os_no_fork_begin(OsNoFork *work) {
-    os_fork_hold();
+    os_fork_block();
     recover_own(&work->owned, OWNED_FRAME, leave);
 }
 
 void os_no_fork_end(OsNoFork *work) {
     recover_keep(&work->owned);
-    os_fork_let_go();
+    os_fork_unblock();
 }

@@ -27,9 +27,9 @@ void os_no_fork_begin(OsNoFork *work);
 void os_no_fork_end(OsNoFork *work);
 
 // The same for callers that end it themselves, also when a region fails.
-void os_fork_hold(void);
-void os_fork_let_go(void);
-bool os_fork_is_held(void);  // does this thread hold the gate?
+void os_fork_block(void);
+void os_fork_unblock(void);
+bool os_fork_is_blocked(void);  // does this thread hold the gate?
 // The number of forks between the process that loaded tilec and this one. If it differs from the
 // number at which an object was made, a parent process made the object.
 uint32_t os_fork_generation(void);

@@ -23,20 +23,20 @@ static void restore(const OsInterrupt *i) {
 
 void os_interrupt_begin(OsInterrupt *i) {
     sigset_t before, set = interrupts();
-    *i = (OsInterrupt){.came = false};
+    *i = (OsInterrupt){.received = false};
     pthread_sigmask(SIG_BLOCK, &set, &before);
     memcpy(i->mask, &before, sizeof before);
 }
 
-bool os_interrupt_came(OsInterrupt *i) {
+bool os_interrupt_received(OsInterrupt *i) {
     sigset_t set = interrupts();
     const struct timespec now = {0, 0};
-    if (i->came || sigtimedwait(&set, NULL, &now) != SIGINT) return i->came;
-    i->came = true;
+    if (i->received || sigtimedwait(&set, NULL, &now) != SIGINT) return i->received;
+    i->received = true;
     restore(i);
     return true;
 }
 
 void os_interrupt_end(OsInterrupt *i) {
-    if (!os_interrupt_came(i)) restore(i);
+    if (!os_interrupt_received(i)) restore(i);
 }

@@ -6,7 +6,7 @@
 //
 //     OsInterrupt i;
 //     os_interrupt_begin(&i);
-//     while (more && !os_interrupt_came(&i)) …
+//     while (more && !os_interrupt_received(&i)) …
 //     os_interrupt_end(&i);
 #ifndef TILEC_BASE_OS_OS_INTERRUPT_H
 #define TILEC_BASE_OS_OS_INTERRUPT_H
@@ -15,10 +15,10 @@
 
 typedef struct OsInterrupt {
     _Alignas(8) unsigned char mask[128];  // of the signals that were blocked before
-    bool came;
+    bool received;
 } OsInterrupt;
 void os_interrupt_begin(OsInterrupt *interrupt);
-bool os_interrupt_came(OsInterrupt *interrupt);
+bool os_interrupt_received(OsInterrupt *interrupt);
 void os_interrupt_end(OsInterrupt *interrupt);
 
 #endif

@@ -30,7 +30,7 @@ static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local char thread_name;  // its address is the thread's name
 
 static void list(OsMutex *m) {
-    os_fork_hold();
+    os_fork_block();
     pthread_mutex_lock(&all_lock);
     OsMutex *first = atomic_load(&all);
     atomic_store(&m->next, first);
@@ -38,17 +38,17 @@ static void list(OsMutex *m) {
     if (first) first->link = &m->next;
     atomic_store(&all, m);
     pthread_mutex_unlock(&all_lock);
-    os_fork_let_go();
+    os_fork_unblock();
 }
 
 static void unlist(OsMutex *m) {
-    os_fork_hold();
+    os_fork_block();
     pthread_mutex_lock(&all_lock);
     OsMutex *next = atomic_load(&m->next);
     atomic_store(m->link, next);
     if (next) next->link = m->link;
     pthread_mutex_unlock(&all_lock);
-    os_fork_let_go();
+    os_fork_unblock();
 }
 
 void os_mutexes_after_fork(void) {
@@ -94,9 +94,9 @@ void os_mutex_destroy(OsMutex *mutex) {
 
 static void begin_lock(const OsMutex *mutex) {
     if (!mutex->is_long)
-        os_fork_hold();
+        os_fork_block();
     else
-        CHECK(!os_fork_is_held(), "a long mutex is taken while a fork waits for this thread");
+        CHECK(!os_fork_is_blocked(), "a long mutex is taken while a fork waits for this thread");
 }
 
 // `holder` is set before the guarded data changes, and cleared after the last change.
@@ -117,7 +117,7 @@ bool os_mutex_try(OsMutex *mutex) {
     int busy = pthread_mutex_trylock(&mutex->mutex);
     CHECK(busy == 0 || busy == EBUSY, "a mutex cannot be locked");
     if (!busy) locked(mutex);
-    if (busy && !mutex->is_long) os_fork_let_go();
+    if (busy && !mutex->is_long) os_fork_unblock();
     return !busy;
 }
 
@@ -125,9 +125,9 @@ void os_mutex_unlock(OsMutex *mutex) {
     recover_keep(&mutex->held);
     atomic_store_explicit(&mutex->holder, NULL, memory_order_release);
     CHECK(pthread_mutex_unlock(&mutex->mutex) == 0, "a mutex cannot be unlocked");
-    if (!mutex->is_long) os_fork_let_go();
+    if (!mutex->is_long) os_fork_unblock();
 }
 
 bool os_mutex_abandoned(const OsMutex *mutex) { return atomic_load(&mutex->abandoned); }
 
-void os_mutex_mended(OsMutex *mutex) { atomic_store(&mutex->abandoned, false); }
+void os_mutex_mark_consistent(OsMutex *mutex) { atomic_store(&mutex->abandoned, false); }

@@ -11,14 +11,17 @@
 //   os_mutex_create_long    held while a kernel runs or is compiled, and during callbacks into the
 //                           program. A fork does not wait for it. In the child it is free; if
 //                           another thread held it, os_mutex_abandoned says so until
-//                           os_mutex_mended: the guarded data must not be trusted.
+//                           os_mutex_mark_consistent: the guarded data must not be trusted.
 //
 // If the forking thread itself holds a mutex, the child's thread holds it as well. Mutexes are not
 // recursive. A fork that calls no pthread_atfork handlers is not handled.
 // Ownership: the caller's, or its region of recovery's.
 //
 //     os_mutex_lock(stream->lock);
-//     if (os_mutex_abandoned(stream->lock)) start_over(stream), os_mutex_mended(stream->lock);
+//     if (os_mutex_abandoned(stream->lock)) {
+//         start_over(stream);
+//         os_mutex_mark_consistent(stream->lock);
+//     }
 //     …
 //     os_mutex_unlock(stream->lock);
 #ifndef TILEC_BASE_OS_OS_MUTEX_H
@@ -35,6 +38,6 @@ bool os_mutex_try(OsMutex *mutex);  // false: another thread holds it
 void os_mutex_unlock(OsMutex *mutex);
 // For the holder of the mutex, or the owner that destroys the data it guards.
 bool os_mutex_abandoned(const OsMutex *mutex);
-void os_mutex_mended(OsMutex *mutex);
+void os_mutex_mark_consistent(OsMutex *mutex);
 
 #endif

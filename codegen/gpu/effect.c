@@ -72,7 +72,7 @@ static void leave_failure(Gen *g, LLVMValueRef what) {
     LLVMValueRef program = LLVMBuildShl(g->b, program_number(g), bits, "");
     for (size_t i = 0; i < GPU_PIECES; i++) {
         LLVMValueRef piece = LLVMBuildAnd(g->b, what, gen_i64(g, (1 << GPU_PIECE_BITS) - 1), "");
-        atomic_min(g, place_at(g, report, (int64_t)(offsetof(GpuReport, least) + 8 * i)),
+        atomic_min(g, place_at(g, report, (int64_t)(offsetof(GpuReport, lowest) + 8 * i)),
                    LLVMBuildOr(g->b, program, piece, ""));
         what = LLVMBuildLShr(g->b, what, bits, "");
     }
@@ -129,7 +129,7 @@ static LLVMValueRef claim_record(Gen *g, uint64_t size, LLVMBasicBlockRef taken,
                                          place_at(g, report, offsetof(GpuReport, used)), bytes,
                                          LLVMAtomicOrderingMonotonic, false);
     LLVMValueRef room =
-        LLVMBuildLoad2(g->b, wide, place_at(g, report, offsetof(GpuReport, room)), "");
+        LLVMBuildLoad2(g->b, wide, place_at(g, report, offsetof(GpuReport, capacity)), "");
     LLVMValueRef end = LLVMBuildAdd(g->b, at, bytes, "");
     LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntULE, end, room, ""), taken, full);
     LLVMPositionBuilderAtEnd(g->b, taken);

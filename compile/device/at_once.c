@@ -191,7 +191,7 @@ void at_once_stream_lock(tilec_device *device, AtOnceStream *s) {
     if (os_mutex_abandoned(s->lock)) {
         s->status = TILEC_UNAVAILABLE;
         s->failure = rt_report_forked();
-        os_mutex_mended(s->lock);
+        os_mutex_mark_consistent(s->lock);
     }
     run_all(device, s);
 }

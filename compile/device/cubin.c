@@ -271,11 +271,11 @@ static bool run_program(const Tool *tool, Arena *arena, const char *arch, Str pt
     }
     *bytes = end.output;
     *log = end.errors;
-    if (end.how == OS_CHILD_EXITED && end.number != 127) return true;
+    if (end.outcome == OS_CHILD_EXITED && end.number != 127) return true;
     diag_error(diags, (Span){0}, DIAG_UNAVAILABLE, "%s %s%.*s", tool->path,
-               end.how == OS_CHILD_TIMED_OUT ? "takes too long"
-               : end.how == OS_CHILD_SIGNAL  ? "was ended by a signal"
-                                             : "",
+               end.outcome == OS_CHILD_TIMED_OUT ? "takes too long"
+               : end.outcome == OS_CHILD_SIGNAL  ? "was ended by a signal"
+                                                 : "",
                STR_ARG(str_trim(end.errors)));
     return false;
 }

@@ -146,7 +146,7 @@ static void lock_module(RtModule *m) {
     m->interp = NULL;
     m->arena = arena_create();
     arena_keep(m->arena);
-    os_mutex_mended(m->lock);
+    os_mutex_mark_consistent(m->lock);
 }
 
 static IrInterp *interp_of(RtModule *m) {

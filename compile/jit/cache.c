@@ -226,8 +226,8 @@ static OsFolder *open_folder(Cache *c) {
 // Without /proc the file is opened by its name, in a folder that only this user can write to.
 static void place(const Cache *c, Arena *arena, const char *name, CacheEntry *entry) {
     entry->path = arena_printf(arena, "%.*s/%s", STR_ARG(c->path), name);
-    entry->reach = os_folder_reach(c->folder, arena, name);
-    if (!entry->reach) entry->reach = entry->path;
+    entry->folder_path = os_folder_file_path(c->folder, arena, name);
+    if (!entry->folder_path) entry->folder_path = entry->path;
 }
 
 bool cache_find(Cache *cache, CacheKind kind, const HashKey *key, Arena *arena, CacheEntry *entry) {
@@ -322,7 +322,7 @@ static void keep(Cache *c, CacheKind kind, Arena *arena, const HashKey *key, Cac
 
 void cache_keep(Cache *cache, CacheKind kind, const HashKey *key, Arena *arena, CacheEntry *entry) {
     os_mutex_lock(cache->lock);
-    entry->path = entry->reach = NULL;
+    entry->path = entry->folder_path = NULL;
     if (open_folder(cache)) keep(cache, kind, arena, key, entry);
     unlock_and_say(cache, arena);
 }

@@ -40,8 +40,9 @@ typedef enum CacheKind {
 typedef struct CacheEntry {
     Str code;
     Str notes;
-    const char *path;   // of the file, for messages; NULL: there is no file
-    const char *reach;  // the same file, named through the open folder; valid while the cache lives
+    const char *path;  // of the file, for messages; NULL: there is no file
+    const char
+        *folder_path;  // the same file, named through the open folder; valid while the cache lives
 } CacheEntry;
 
 typedef void CacheLog(void *user, const char *text);

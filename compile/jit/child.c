@@ -57,7 +57,7 @@ static const char *keep_reproducer(Arena *arena, const ChildJob *job) {
 
 static void report(Arena *arena, const ChildJob *job, const OsChildEnd *end, Diags *diags) {
     Span span = job->func->span;
-    switch (end->how) {
+    switch (end->outcome) {
     case OS_CHILD_SIGNAL:
         diag_error(diags, span, DIAG_DEFECT,
                    "the code generator crashed (signal %d) on kernel '%s'", end->number,
@@ -121,9 +121,9 @@ bool child_compile(Arena *arena, const ChildJob *job, Str *output, Diags *diags)
         return false;
     }
     bool good = false;
-    if (end.how == OS_CHILD_EXITED && end.number == OS_CHILD_NO_MEMORY) os_out_of_memory();
-    if (end.how == OS_CHILD_DONE && answer(&own, end.output, output, diags, &good)) return good;
-    if (limited && end.how == OS_CHILD_TIMED_OUT)
+    if (end.outcome == OS_CHILD_EXITED && end.number == OS_CHILD_NO_MEMORY) os_out_of_memory();
+    if (end.outcome == OS_CHILD_DONE && answer(&own, end.output, output, diags, &good)) return good;
+    if (limited && end.outcome == OS_CHILD_TIMED_OUT)
         return pass_limit_holds(&own.limit, own.func, "LLVM", diags);
     report(arena, &own, &end, diags);
     return false;

@@ -570,7 +570,7 @@ tilec_status jit_tune(tilec_kernel *kernel, tilec_stream *stream, const tilec_ar
         *settled = false;
         return TILEC_OK;
     }
-    os_mutex_mended(c->measuring);
+    os_mutex_mark_consistent(c->measuring);
     Outcome o;
     measure(&(Measure){.kernel = kernel,
                        .stream = stream ? stream : kernel->device->first,
@@ -614,7 +614,7 @@ tilec_status tilec_tune(tilec_kernel *kernel, tilec_stream *stream, const tilec_
     uint64_t mode = cpu_float_mode_usual();
     OsMutex *measuring = compiler_of(c)->measuring;
     os_mutex_lock(measuring);
-    os_mutex_mended(measuring);
+    os_mutex_mark_consistent(measuring);
     Outcome o;
     measure(&(Measure){.kernel = kernel,
                        .stream = stream ? stream : kernel->device->first,

@@ -65,7 +65,7 @@ static void add_path(PluginPlaces *places, Str path) {
 }
 
 static void add_beside(PluginPlaces *places, Arena *arena, Str file, const char *way) {
-    if (file.size) add_path(places, os_path_beside(arena, file, str(way)));
+    if (file.size) add_path(places, os_path_resolve(arena, file, str(way)));
 }
 
 // The last one is only a file name: the loader searches it.

@@ -47,7 +47,7 @@ tilec_status source_lock(tilec_source *source) {
     }
     source->scratch = arena_create();
     arena_keep(source->scratch);
-    os_mutex_mended(source->lock);
+    os_mutex_mark_consistent(source->lock);
     return TILEC_OK;
 }
 

@@ -78,7 +78,7 @@ bool code_find(Arena *arena, const CodeServices *services, const CodeOptions *op
     if (!services->cache || !kind_of(options, &kind) ||
         !cache_find(services->cache, kind, key, arena, &entry))
         return false;
-    *code = (Code){.bytes = entry.code, .path = entry.reach, .cached = true};
+    *code = (Code){.bytes = entry.code, .path = entry.folder_path, .cached = true};
     return code_notes_read(arena, entry.notes, &code->notes);
 }
 
@@ -90,7 +90,7 @@ void code_keep(Unit *unit, const CodeServices *services, const CodeOptions *opti
     code_notes_write(&code->notes, &notes);
     CacheEntry kept = {.code = code->bytes, .notes = strbuf_str(&notes)};
     cache_keep(services->cache, kind, key, unit->arena, &kept);
-    code->path = kept.reach;
+    code->path = kept.folder_path;
 }
 
 // The tool and its version are part of the key: a newer one may make better code.

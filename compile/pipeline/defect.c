@@ -38,7 +38,7 @@ void defect_begin(Defect *defect) {
     StrBuf text = strbuf(defect->arena);
     ir_print_module(defect->func->module, &text);
     defect->before = strbuf_str(&text);
-    defect->work.keep = keep;
+    defect->work.on_defect = keep;
     os_work_begin(&defect->work);
 }
 

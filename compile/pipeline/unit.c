@@ -52,7 +52,7 @@ const SourceFile *unit_file(Unit *u, Str path, Span span, Diags *diags) {
 const SourceFile *unit_import(void *user, Str path, Span span, Diags *diags) {
     Unit *u = user;
     const char *name = arena_text(u->arena, path.text, path.size);
-    if (!os_path_waits(name)) return unit_file(u, path, span, diags);
+    if (!os_path_may_block(name)) return unit_file(u, path, span, diags);
     diag_error(diags, span, DIAG_IMPORT, "'%s' is a pipe or a terminal: an import reads files",
                name);
     return NULL;

@@ -211,7 +211,7 @@ static void compile_all(TuneSearch *s) {
 
 // Is it time to stop? `fewest`: the budget counts only once there is something to compare.
 static bool is_over(TuneSearch *s, uint64_t begin, bool fewest) {
-    if (s->interrupts && os_interrupt_came(&s->interrupt)) {
+    if (s->interrupts && os_interrupt_received(&s->interrupt)) {
         s->end = TUNE_INTERRUPTED;
         return true;
     }

@@ -13,7 +13,7 @@ TuneTable *tune_read(Arena *arena, Str path) {
     OsError error = {0};
     char *name = arena_text(arena, path.text, path.size);
     if (!path.size || !os_path_exists(name)) return tune_parse(arena, text);
-    bool waits = os_path_waits(name);
+    bool waits = os_path_may_block(name);
     if (!waits && os_read_file(arena, name, FILE_MAX, &text, &error))
         return tune_parse(arena, text);
     TuneTable *table = arena_new(arena, TuneTable, 1);
@@ -71,9 +71,9 @@ TuneKept tune_keep(Arena *arena, Str where, bool user, const TuneRow *row) {
     const char *path = arena_text(arena, where.text, where.size);
     if (user) make_folder(arena, path);
     OsLock lock;
-    os_lock_beside(arena, path, PATIENCE, &lock);
+    os_lock_folder_of(arena, path, PATIENCE, &lock);
     TuneKept kept = put_row(arena, path, row);
-    os_unlock_beside(&lock);
+    os_unlock_folder(&lock);
     return kept;
 }
 

@@ -89,7 +89,7 @@ void tile_import(TileFile *t, const SourceFile *importer, Str path, Span span) {
                    "this text comes from no file, so it cannot import");
         return;
     }
-    Str beside = path_clean(t->arena, os_path_beside(t->arena, importer->path, path));
+    Str beside = path_clean(t->arena, os_path_resolve(t->arena, importer->path, path));
     if (import_known(t, beside, NULL, span)) return;
     if (import_depth(t) >= MOST) {
         diag_error(t->diags, span, DIAG_TOO_DEEP, "files import each other more than %d deep",

@@ -210,7 +210,7 @@ bool tr_is_constexpr_param(const PyParam *p) {
     const Py *a = p->annotation;
     if (a && a->kind == PY_SUBSCRIPT) a = a->a;
     if (!a) return false;
-    if (a->kind == PY_STRING) return str_mentions(a->text, STR("constexpr"));
+    if (a->kind == PY_STRING) return str_has_word(a->text, STR("constexpr"));
     return str_equal(tr_last_name(a), STR("constexpr"));
 }
 

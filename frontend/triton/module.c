@@ -54,7 +54,7 @@ static Str decorator_path(const Collect *c, const Py *node) {
     static const char *const names[] = {"jit", "heuristics", "autotune"};
     Str path = tr_path_of(c->module, node, c->file->arena);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (str_mentions(path, STR("triton")) && str_equal(last_part(path), str(names[i])))
+        if (str_has_word(path, STR("triton")) && str_equal(last_part(path), str(names[i])))
             return path;
     return STR("");
 }
@@ -315,7 +315,7 @@ bool tr_is_jit(const TritonModule *module, const PyFunc *func) {
     bool found = false;
     for (const Py *d = func->decorators; d && !found; d = d->next) {
         Str path = tr_path_of(module, d, scratch), last = last_part(path);
-        found = str_equal(last, STR("jit")) && str_mentions(path, STR("triton"));
+        found = str_equal(last, STR("jit")) && str_has_word(path, STR("triton"));
     }
     arena_destroy(scratch);
     return found;

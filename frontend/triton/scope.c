@@ -98,7 +98,7 @@ static Val math_value(Elab *e, Str path, Str name) {
 }
 
 static bool is_tl_path(Str path) {
-    return str_starts(path, STR("triton.language")) || str_mentions(path, STR("libdevice")) ||
+    return str_starts(path, STR("triton.language")) || str_has_word(path, STR("libdevice")) ||
            str_equal(path, STR("tl"));
 }
 

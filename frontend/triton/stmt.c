@@ -131,7 +131,7 @@ static bool is_constexpr_annotation(Elab *e, const Py *annotation) {
     if (annotation->kind == PY_SUBSCRIPT) return is_constexpr_annotation(e, annotation->a);
     if (annotation->kind == PY_ATTRIBUTE || annotation->kind == PY_NAME)
         return str_equal(str(annotation->name), STR("constexpr"));
-    return annotation->kind == PY_STRING && str_mentions(annotation->text, STR("constexpr"));
+    return annotation->kind == PY_STRING && str_has_word(annotation->text, STR("constexpr"));
 }
 
 static void annotated(Elab *e, const Py *s) {

@@ -214,7 +214,7 @@ static bool is_for_consts(FunctionChoice *c, Str first) {
     const MetaVariant *v = &f->alternatives[0].loaded.meta->variants[0];
     for (uint32_t k = 0; k < v->binding_count; k++) {
         TuneSetting s = {v->bindings[k].name, v->bindings[k].value};
-        if (!v->bindings[k].is_type && !is_common(f, &s) && str_mentions(first, s.name))
+        if (!v->bindings[k].is_type && !is_common(f, &s) && str_has_word(first, s.name))
             return true;
     }
     for (uint32_t i = 1; i < f->count; i++)

@@ -293,7 +293,7 @@ tilec_status library_lock(tilec_library *library, bool making) {
             return fail_forked(library);
         }
         renew_scratch(library);
-        os_mutex_mended(library->lock);
+        os_mutex_mark_consistent(library->lock);
     }
     library->making = making;
     return TILEC_OK;

@@ -97,14 +97,14 @@ static void one_at_a_time(void **state) {
     const Room *r = *state;
     const char *path = arena_printf(r->arena, "%s/t.txt", r->folder);
     OsLock first, second, nowhere;
-    assert_true(os_lock_beside(r->arena, path, 1, &first));
-    assert_false(os_lock_beside(r->arena, path, 0.02, &second));
-    os_unlock_beside(&second);
-    os_unlock_beside(&first);
-    assert_true(os_lock_beside(r->arena, path, 1, &second));
-    os_unlock_beside(&second);
-    assert_false(os_lock_beside(r->arena, "/no/such/folder/t.txt", 1, &nowhere));
-    os_unlock_beside(&nowhere);
+    assert_true(os_lock_folder_of(r->arena, path, 1, &first));
+    assert_false(os_lock_folder_of(r->arena, path, 0.02, &second));
+    os_unlock_folder(&second);
+    os_unlock_folder(&first);
+    assert_true(os_lock_folder_of(r->arena, path, 1, &second));
+    os_unlock_folder(&second);
+    assert_false(os_lock_folder_of(r->arena, "/no/such/folder/t.txt", 1, &nowhere));
+    os_unlock_folder(&nowhere);
 }
 
 // Without memory the caller does not come to unlock, and the process would wait for itself.
@@ -114,11 +114,11 @@ static void no_memory_gives_the_lock_back(void **state) {
     OsLock first, second;
     Recovery recovery;
     if (!RECOVER_FAILED(&recovery)) {
-        assert_true(os_lock_beside(r->arena, path, 1, &first));
+        assert_true(os_lock_folder_of(r->arena, path, 1, &first));
         os_out_of_memory();
     }
-    assert_true(os_lock_beside(r->arena, path, 0.02, &second));
-    os_unlock_beside(&second);
+    assert_true(os_lock_folder_of(r->arena, path, 0.02, &second));
+    os_unlock_folder(&second);
 }
 
 static void limits(void **state) {
@@ -365,26 +365,26 @@ static void who_waits(void **state) {
     const Room *r = *state;
     const char *pipe = path_in(r, "waits");
     assert_int_equal(mkfifo(pipe, 0600), 0);
-    assert_true(os_path_waits(pipe));
+    assert_true(os_path_may_block(pipe));
     OsError error;
     assert_null(os_library_open(pipe, &error));
     assert_non_null(strstr(error.text, "is a pipe"));
     int terminal = posix_openpt(O_RDWR | O_NOCTTY);
     if (terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0)
-        assert_true(os_path_waits(ptsname(terminal)));
+        assert_true(os_path_may_block(ptsname(terminal)));
     if (terminal >= 0) close(terminal);
-    assert_false(os_path_waits("/dev/null"));
-    assert_false(os_path_waits("/dev/zero"));
-    assert_false(os_path_waits("."));
-    assert_false(os_path_waits("no such file"));
+    assert_false(os_path_may_block("/dev/null"));
+    assert_false(os_path_may_block("/dev/zero"));
+    assert_false(os_path_may_block("."));
+    assert_false(os_path_may_block("no such file"));
 }
 
 static void paths(void **state) {
     Arena *a = ((const Room *)*state)->arena;
-    assert_true(str_equal(os_path_beside(a, STR("x/y.tile"), STR("z.tile")), STR("x/z.tile")));
-    assert_true(str_equal(os_path_beside(a, STR("y.tile"), STR("z.tile")), STR("z.tile")));
-    assert_true(str_equal(os_path_beside(a, STR("x/y.tile"), STR("/z")), STR("/z")));
-    assert_true(str_equal(os_path_beside(a, STR("/y"), STR("../z")), STR("/../z")));
+    assert_true(str_equal(os_path_resolve(a, STR("x/y.tile"), STR("z.tile")), STR("x/z.tile")));
+    assert_true(str_equal(os_path_resolve(a, STR("y.tile"), STR("z.tile")), STR("z.tile")));
+    assert_true(str_equal(os_path_resolve(a, STR("x/y.tile"), STR("/z")), STR("/z")));
+    assert_true(str_equal(os_path_resolve(a, STR("/y"), STR("../z")), STR("/../z")));
     assert_true(str_equal(os_path_real(a, STR("/no/such/file")), STR("/no/such/file")));
     assert_true(str_equal(os_path_real(a, STR("/dev/null\0x")), STR("/dev/null\0x")));
     assert_true(os_path_same(a, STR("no-such-file"), STR("./no-such-file")));
@@ -430,7 +430,7 @@ static void programs(void **state) {
     Str cat = os_program_find(a, "cat"), sh = os_program_find(a, "sh");
     assert_true(cat.size && sh.size && os_program_exists(sh.text));
     assert_true(os_program_run(a, (const char *[]){cat.text, NULL}, input, 20, &end, &e));
-    assert_int_equal(end.how, OS_CHILD_EXITED);
+    assert_int_equal(end.outcome, OS_CHILD_EXITED);
     assert_int_equal(end.number, 0);
     assert_true(str_equal(end.output, input));
     const char *fails[] = {sh.text, "-c", "echo out; echo no >&2; exit 7", NULL};
@@ -442,10 +442,10 @@ static void programs(void **state) {
     assert_true(str_equal(end.errors, STR("cannot be started")));
     const char *waits[] = {sh.text, "-c", "exec sleep 60", NULL};
     assert_true(os_program_run(a, waits, input, 1, &end, &e));
-    assert_int_equal(end.how, OS_CHILD_TIMED_OUT);
+    assert_int_equal(end.outcome, OS_CHILD_TIMED_OUT);
     const char *dies[] = {sh.text, "-c", "kill -9 $$", NULL};
     assert_true(os_program_run(a, dies, input, 20, &end, &e));
-    assert_int_equal(end.how, OS_CHILD_SIGNAL);
+    assert_int_equal(end.outcome, OS_CHILD_SIGNAL);
     assert_false(os_program_find(a, "a-program-nobody-has").size);
     assert_false(os_program_exists("/"));
 }
@@ -460,10 +460,10 @@ static int run_without_streams(Arena *a) {
     OsError e;
     close(0), close(1), close(2);
     if (!os_child_run(a, say_hello, NULL, 20, &end, &e)) return 1;
-    if (end.how != OS_CHILD_DONE || !str_equal(end.output, STR("hello"))) return 2;
+    if (end.outcome != OS_CHILD_DONE || !str_equal(end.output, STR("hello"))) return 2;
     const char *cat[] = {os_program_find(a, "cat").text, NULL};
     if (!os_program_run(a, cat, STR("input"), 20, &end, &e)) return 3;
-    if (end.how != OS_CHILD_EXITED || end.number != 0) return 4;
+    if (end.outcome != OS_CHILD_EXITED || end.number != 0) return 4;
     return str_equal(end.output, STR("input")) ? 0 : 5;
 }
 
@@ -584,7 +584,7 @@ static int child_with(Holding *h, OsMutex *own) {
     lock_and_unlock(own);
     os_mutex_lock(h->slow);
     if (!os_mutex_abandoned(h->slow)) return 3;
-    os_mutex_mended(h->slow);
+    os_mutex_mark_consistent(h->slow);
     os_mutex_unlock(h->slow);
     return os_mutex_abandoned(h->slow) ? 4 : 0;
 }

@@ -268,7 +268,7 @@ static void loaders_reach_what_was_read(void **state) {
     CacheEntry entry;
     assert_true(cache_find(c, CACHE_SHARED, &key, w->arena, &entry));
     assert_string_equal(entry.path, path);
-    Str whole = contents(w, entry.reach);
+    Str whole = contents(w, entry.folder_path);
     assert_true(str_starts(whole, STR("code")));
     cache_destroy(c);
 }

@@ -96,7 +96,7 @@ static void a_failed_check_leaves_files(void **state) {
     (void)state;
     Arena *arena = arena_create();
     OsChildEnd end = run(arena, breaks);
-    assert_int_equal(end.how, OS_CHILD_EXITED);
+    assert_int_equal(end.outcome, OS_CHILD_EXITED);
     assert_int_equal(end.number, 70);
     const char *said = arena_text(arena, end.errors.text, end.errors.size);
     assert_non_null(strstr(said, "tilec: internal defect at "));
@@ -111,7 +111,7 @@ static void what_works_leaves_none(void **state) {
     (void)state;
     Arena *arena = arena_create();
     OsChildEnd end = run(arena, works);
-    assert_int_equal(end.how, OS_CHILD_DONE);
+    assert_int_equal(end.outcome, OS_CHILD_DONE);
     assert_int_equal(end.errors.size, 0);
     arena_destroy(arena);
 }

@@ -16,7 +16,7 @@
 static void expect_back(Str packed, Str bytes) {
     char *out = malloc(bytes.size ? bytes.size : 1);
     assert_non_null(out);
-    assert_int_equal(unpack(packed, out, bytes.size), UNPACK_FINE);
+    assert_int_equal(unpack(packed, out, bytes.size), UNPACK_OK);
     if (bytes.size) assert_memory_equal(out, bytes.text, bytes.size);
     free(out);
 }
@@ -92,7 +92,7 @@ static void damage_is_survived(void **state) {
             memcpy(damaged, packed.text, packed.size);
             damaged[at] = (char)(damaged[at] ^ 1 << bit);
             UnpackResult result = unpack((Str){damaged, packed.size}, out, b.size);
-            assert_true(result == UNPACK_FINE || result == UNPACK_DAMAGED);
+            assert_true(result == UNPACK_OK || result == UNPACK_DAMAGED);
         }
     for (size_t size = 0; size < packed.size; size++)
         assert_int_equal(unpack((Str){packed.text, size}, out, b.size), UNPACK_DAMAGED);

@@ -142,10 +142,10 @@ static bool run_seed(const Run *run, uint64_t seed) {
     OsChildEnd end;
     OsError error;
     if (!os_child_run(arena, work, &job, SECONDS, &end, &error)) fail_msg("%s", error.text);
-    bool done = end.how == OS_CHILD_DONE, fine = done && !end.output.size;
+    bool done = end.outcome == OS_CHILD_DONE, fine = done && !end.output.size;
     if (!done)
-        fprintf(stderr, "seed %llu %s %d\n", (unsigned long long)seed, endings[end.how],
-                end.how == OS_CHILD_TIMED_OUT ? SECONDS : end.number);
+        fprintf(stderr, "seed %llu %s %d\n", (unsigned long long)seed, endings[end.outcome],
+                end.outcome == OS_CHILD_TIMED_OUT ? SECONDS : end.number);
     if (!fine) fprintf(stderr, "%.*s%.*s\n", STR_ARG(end.errors), STR_ARG(end.output));
     arena_destroy(arena);
     return fine;
