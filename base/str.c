@@ -4,8 +4,6 @@
 
 #include "base/os/os.h"
 
-__extension__ typedef unsigned __int128 Uint128;
-
 Str str(const char *text) { return (Str){text, text ? strlen(text) : 0}; }
 
 bool str_equal(Str a, Str b) {

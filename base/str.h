@@ -82,6 +82,10 @@ Str strbuf_str(const StrBuf *b);
 // *point is its code point.
 size_t str_utf8(Str s, uint32_t *point);
 
+// Integers that hold every product, and sums of several products, of 64-bit numbers.
+__extension__ typedef __int128 Int128;
+__extension__ typedef unsigned __int128 Uint128;
+
 // Numbers in text, in any locale. False when the text as a whole is not a number of that kind. A
 // number over 2^64-1 sets *overflow (may be NULL) and gives that value.
 bool str_to_u64(Str s, uint64_t *value, bool *overflow);  // decimal, 0x, 0b, '_' between digits

@@ -15,7 +15,7 @@ const IrOption *ir_option_find(Str name) {
 }
 
 bool ir_option_allows(const IrOption *option, int64_t value) {
-    return value >= option->least && value <= option->most;
+    return value >= option->min && value <= option->max;
 }
 
 int *ir_option_of(IrFunc *f, const IrOption *option) {

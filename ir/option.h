@@ -5,7 +5,7 @@
 // Ownership: only the list is allocated.
 //
 //     const IrOption *o = ir_option_find(STR("stages"));
-//     if (o && value >= o->least && value <= o->most) *ir_option_of(func, o) = value;
+//     if (o && value >= o->min && value <= o->max) *ir_option_of(func, o) = value;
 #ifndef TILEC_IR_OPTION_H
 #define TILEC_IR_OPTION_H
 
@@ -13,7 +13,7 @@
 
 typedef struct IrOption {
     const char *name;
-    int least, most;
+    int min, max;
     size_t place;  // offset in IrFunc
 } IrOption;
 

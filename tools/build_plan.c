@@ -173,7 +173,7 @@ static int parse_value(const BuildPlanner *p, const Unit *unit, const FrontKerne
     const IrOption *option = param ? NULL : ir_option_find(name);
     if (!option || ir_option_allows(option, b->value)) return EXIT_FINE;
     return bad_value(p, kernel, name, text,
-                     arena_printf(p->cli->arena, "%d to %d", option->least, option->most));
+                     arena_printf(p->cli->arena, "%d to %d", option->min, option->max));
 }
 
 static int add_axis(const BuildPlanner *p, const Unit *unit, const FrontKernel *kernel,

@@ -144,10 +144,10 @@ static int set_size(Settings *s, Str whole, Str name, Str text) {
 
 static int set_option(Settings *s, const IrOption *option, Symbol name, Str text) {
     IrBinding b = {.name = name};
-    int status = set_integer(s, str(name), text, option->least, &b.value);
-    if (!status && b.value > option->most)
-        return cli_usage_error(s->cli, "--set %s must be %d to %d, found %lld", name, option->least,
-                               option->most, (long long)b.value);
+    int status = set_integer(s, str(name), text, option->min, &b.value);
+    if (!status && b.value > option->max)
+        return cli_usage_error(s->cli, "--set %s must be %d to %d, found %lld", name, option->min,
+                               option->max, (long long)b.value);
     return status ? status : set_binding(s, b);
 }
 

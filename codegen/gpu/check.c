@@ -1,10 +1,10 @@
 #include "codegen/gpu/check.h"
 
-#include "ir/analysis/spread.h"
+#include "ir/analysis/layout_infer.h"
 
 const MatrixOp *gpu_matrix_op(const Machine *machine, const IrOp *op) {
     Dtype a = ir_operand(op, 0)->type->elem, b = ir_operand(op, 1)->type->elem;
-    return matrix_find(machine->chip, spread_product(op), a, b, op->results[0].type->elem);
+    return matrix_find(machine->chip, ir_mma_shape(op), a, b, op->results[0].type->elem);
 }
 
 // Copies read a view's data, like buffers, in widths that the machine supports.

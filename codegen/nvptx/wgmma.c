@@ -13,7 +13,7 @@
 
 #include "base/os/os.h"
 #include "codegen/nvptx/gen.h"
-#include "ir/analysis/spread.h"
+#include "ir/analysis/layout_infer.h"
 
 enum { FIELDS = 5, FACTOR_WORDS = 4, MOST_SUMS = 512, TEXT = 16384 };
 
@@ -200,7 +200,7 @@ static uint32_t joined_before(const IrOp *op) {
 }
 
 static void add_product(Gen *g, const IrOp *op, Assembly *s) {
-    MatrixShape p = spread_product(op);
+    MatrixShape p = ir_mma_shape(op);
     const IrValue *a = ir_operand(op, 0);
     const IrType *sum = op->results[0].type;
     const int64_t *factors = ir_attr(op, IR_ATTR_FACTORS)->u.ints.items;

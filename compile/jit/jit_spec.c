@@ -22,7 +22,7 @@ static bool number_option(Unit *u, const FrontKernel *kernel, const IrOption *op
                           FrontSpec *spec) {
     if (!ir_option_allows(option, value)) {
         diag_error(u->diags, kernel->span, DIAG_SPECIALIZE, "%s must be %d to %d, found %lld",
-                   option->name, option->least, option->most, (long long)value);
+                   option->name, option->min, option->max, (long long)value);
         return false;
     }
     IrBinding b = {.name = intern(u->names, str(option->name)), .value = value};

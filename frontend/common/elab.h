@@ -21,9 +21,6 @@
 #include "frontend/common/operator.h"
 #include "ir/build.h"
 
-// exact for each untyped integer and for one operation on two of them
-__extension__ typedef __int128 Wide;
-
 typedef enum ValKind {
     VAL_POISON,
     VAL_NONE,
@@ -70,7 +67,7 @@ typedef struct Table {
 struct Val {
     ValKind kind;
     union {
-        Wide integer;
+        Int128 integer;
         double real;
         bool truth;
         Dtype type;
@@ -134,13 +131,13 @@ const char *el_dtype_text(const Elab *e, Dtype t);   // f32
 const char *el_type_text(Elab *e, const IrType *t);  // f32[16, 32]
 const char *el_val_text(Elab *e, Val v);  // describes a value: "f32[16]", "the integer 3"
 const char *el_shape_text(Elab *e, uint32_t rank, const uint32_t *shape);
-const char *el_wide_text(Elab *e, Wide value);
+const char *el_wide_text(Elab *e, Int128 value);
 const char *el_cast_text(Elab *e, Dtype to);
 const char *el_operator_text(const Elab *e, Operator op);
 
 // ---- value.c: makers and questions
 Val el_ir(IrValue *v);
-Val el_int(Wide value);
+Val el_int(Int128 value);
 Val el_bool(bool value);
 Val el_tuple(Elab *e, uint32_t count, const Val *items);
 bool el_is_const(Val v);   // true for INT, FLOAT, BOOL

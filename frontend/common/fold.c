@@ -3,9 +3,9 @@
 
 #include "frontend/common/elab.h"
 
-static bool wide_in_range(Wide v) { return v >= (Wide)INT64_MIN && v <= (Wide)UINT64_MAX; }
+static bool wide_in_range(Int128 v) { return v >= (Int128)INT64_MIN && v <= (Int128)UINT64_MAX; }
 
-static Val fold_result(Elab *e, Wide v, Span span) {
+static Val fold_result(Elab *e, Int128 v, Span span) {
     if (wide_in_range(v)) return el_int(v);
     return el_error(e, span, DIAG_CONSTANT_VALUE,
                     "a constant needs more than 64 bits (-2^63 to 2^64-1)");
@@ -31,24 +31,24 @@ Val el_fold_unary(Elab *e, Operator op, Val a, Span span) {
                     el_val_text(e, a));
 }
 
-static Val fold_shift(Elab *e, Operator op, Wide a, Wide n, Span span, Span right) {
+static Val fold_shift(Elab *e, Operator op, Int128 a, Int128 n, Span span, Span right) {
     if (n < 0) {
         return el_error(e, right, DIAG_CONSTANT_VALUE, "a constant is shifted by %s",
                         el_wide_text(e, n));
     }
     if (op == OPERATOR_SHR) return el_int(a >> (n > 100 ? 100 : n));
     if (a == 0) return el_int(0);
-    if (n > 63) return fold_result(e, (Wide)UINT64_MAX + 1, span);
-    return fold_result(e, a * ((Wide)1 << n), span);
+    if (n > 63) return fold_result(e, (Int128)UINT64_MAX + 1, span);
+    return fold_result(e, a * ((Int128)1 << n), span);
 }
 
-static Val fold_integers(Elab *e, Operator op, Wide a, Wide b, Span span, Span right) {
+static Val fold_integers(Elab *e, Operator op, Int128 a, Int128 b, Span span, Span right) {
     switch (op) {
     case OPERATOR_ADD: return fold_result(e, a + b, span);
     case OPERATOR_SUB: return fold_result(e, a - b, span);
     case OPERATOR_MUL: {
-        Wide product;
-        if (__builtin_mul_overflow(a, b, &product)) product = (Wide)UINT64_MAX + 1;
+        Int128 product;
+        if (__builtin_mul_overflow(a, b, &product)) product = (Int128)UINT64_MAX + 1;
         return fold_result(e, product, span);
     }
     case OPERATOR_DIV:

@@ -28,5 +28,5 @@ Val el_table_value(const Table *t, uint32_t i) {
     if (dtype_is(t->elem, DTYPE_CLASS_ANYFLOAT))
         return (Val){.kind = VAL_FLOAT, .real = dtype_to_double(t->elem, bits)};
     int64_t value = dtype_to_i64(t->elem, bits);
-    return el_int(dtype_signed(t->elem) ? (Wide)value : (Wide)(uint64_t)value);
+    return el_int(dtype_signed(t->elem) ? (Int128)value : (Int128)(uint64_t)value);
 }

@@ -52,9 +52,9 @@ static const char *table_text(Elab *e, const Table *t) {
     return out.text;
 }
 
-const char *el_wide_text(Elab *e, Wide value) {
+const char *el_wide_text(Elab *e, Int128 value) {
     enum { DIGITS = 40 };
-    __extension__ unsigned __int128 rest = (unsigned __int128)value;
+    Uint128 rest = (Uint128)value;
     if (value < 0) rest = -rest;
     char *text = arena_new(e->scratch, char, DIGITS + 2);
     char *first = text + DIGITS;
@@ -99,7 +99,7 @@ const char *el_operator_text(const Elab *e, Operator op) { return e->language->o
 // ---- small makers and questions
 
 Val el_ir(IrValue *v) { return v ? (Val){.kind = VAL_IR, .ir = v} : EL_POISON; }
-Val el_int(Wide value) { return (Val){.kind = VAL_INT, .integer = value}; }
+Val el_int(Int128 value) { return (Val){.kind = VAL_INT, .integer = value}; }
 Val el_bool(bool value) { return (Val){.kind = VAL_BOOL, .truth = value}; }
 
 Val el_tuple(Elab *e, uint32_t count, const Val *items) {
@@ -156,11 +156,11 @@ IrValue *el_op1(Elab *e, IrOpcode code, uint32_t count, IrValue *const *operands
 
 // ---- untyped values become typed
 
-static bool integer_fits(Wide value, Dtype t) {
-    return value >= (Wide)dtype_int_min(t) && value <= (Wide)dtype_int_max(t);
+static bool integer_fits(Int128 value, Dtype t) {
+    return value >= (Int128)dtype_int_min(t) && value <= (Int128)dtype_int_max(t);
 }
 
-static uint64_t integer_to_float(Wide value, Dtype t) {
+static uint64_t integer_to_float(Int128 value, Dtype t) {
     if (value < 0) return dtype_cast(t, DTYPE_I64, (uint64_t)(int64_t)value, true);
     return dtype_cast(t, DTYPE_U64, (uint64_t)value, true);
 }
@@ -192,7 +192,8 @@ static bool adopt_integer(Elab *e, Val v, Dtype elem, Span span, uint64_t *bits)
     if (!integer_fits(v.integer, elem)) {
         el_error(e, span, DIAG_LITERAL_RANGE, "%s does not fit %s (%s to %s)",
                  el_wide_text(e, v.integer), el_dtype_text(e, elem),
-                 el_wide_text(e, dtype_int_min(elem)), el_wide_text(e, (Wide)dtype_int_max(elem)));
+                 el_wide_text(e, dtype_int_min(elem)),
+                 el_wide_text(e, (Int128)dtype_int_max(elem)));
         return false;
     }
     *bits = dtype_wrap(elem, (uint64_t)v.integer);
@@ -255,7 +256,7 @@ bool el_shape_limits(Elab *e, Span span, uint32_t rank, const uint32_t *shape) {
                  e->language->tile, IR_MAX_RANK, rank);
         return false;
     }
-    Wide count = 1;
+    Int128 count = 1;
     for (uint32_t i = 0; i < rank && count <= INT64_MAX; i++) count *= shape[i];
     if (count <= IR_MAX_COUNT) return true;
     el_error(e, span, DIAG_SHAPE, "a %s has at most %d elements, %s has %s", e->language->tile,

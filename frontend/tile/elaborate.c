@@ -140,7 +140,7 @@ static void bind_const(Elab *e, const AstDecl *decl) {
 
 static void option_range_error(Elab *e, Span span, const IrOption *option, int64_t value) {
     el_error(e, span, DIAG_TUNE, "'%s' must be from %d to %d, found %lld", option->name,
-             option->least, option->most, (long long)value);
+             option->min, option->max, (long long)value);
 }
 
 static int option_value(Elab *e, const IrOption *option) {

@@ -71,7 +71,7 @@ static inline TileElab *tile_of(Elab *e) { return (TileElab *)e; }
 
 // ---- elaborate_const.c: expressions that must be compile-time
 Val el_const_expr(Elab *e, const Ast *ast);  // the elements of tables are untyped
-bool el_const_int(Elab *e, const Ast *ast, const char *what, Wide *value);
+bool el_const_int(Elab *e, const Ast *ast, const char *what, Int128 *value);
 bool el_const_range(Elab *e, const Ast *ast, const char *what, int64_t low, int64_t high,
                     int64_t *value);
 // The same of a value that is known, which the expression gave.

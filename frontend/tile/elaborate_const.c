@@ -20,7 +20,7 @@ Val el_const_expr(Elab *e, const Ast *ast) {
     return v;
 }
 
-bool el_const_int(Elab *e, const Ast *ast, const char *what, Wide *value) {
+bool el_const_int(Elab *e, const Ast *ast, const char *what, Int128 *value) {
     Val v = el_const_expr(e, ast);
     if (v.kind != VAL_INT) return const_expected(e, ast, what, v, "an integer");
     *value = v.integer;
@@ -52,7 +52,7 @@ bool el_const_bool(Elab *e, const Ast *ast, const char *what, bool *value) {
 }
 
 bool el_const_extent(Elab *e, const Ast *ast, const char *what, DiagCode code, uint32_t *value) {
-    Wide wide = 0;
+    Int128 wide = 0;
     TRY(el_const_int(e, ast, what, &wide));
     if (wide < 1) {
         el_error(e, ast->span, code, "%s must be a power of two, found %s", what,

@@ -209,7 +209,7 @@ static Val expr_tuple(Elab *e, const Ast *ast) {
 
 static Val expr_dispatch(Elab *e, const Ast *ast) {
     switch (ast->kind) {
-    case AST_INT: return el_int((Wide)ast->integer);
+    case AST_INT: return el_int((Int128)ast->integer);
     case AST_FLOAT: return (Val){.kind = VAL_FLOAT, .real = ast->real};
     case AST_BOOL: return el_bool(ast->integer != 0);
     case AST_STRING: return (Val){.kind = VAL_STRING, .text = ast->text};

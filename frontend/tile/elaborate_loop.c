@@ -187,7 +187,7 @@ void el_while(Elab *e, const Ast *ast) {
 typedef struct Unroll {
     const Ast *ast;
     Loop *loop;
-    Wide i;
+    Int128 i;
 } Unroll;
 
 static void unroll_once(Elab *e, void *user) {
@@ -197,7 +197,7 @@ static void unroll_once(Elab *e, void *user) {
     loop_body(e, u->loop, u->ast->d);
 }
 
-static bool unroll_bounds(Elab *e, const Ast *ast, Wide *low, Wide *high, Wide *step) {
+static bool unroll_bounds(Elab *e, const Ast *ast, Int128 *low, Int128 *high, Int128 *step) {
     *step = 1;
     bool good = el_const_int(e, ast->a, "the start of 'for const'", low);
     good = el_const_int(e, ast->b, "the end of 'for const'", high) && good;
@@ -207,8 +207,8 @@ static bool unroll_bounds(Elab *e, const Ast *ast, Wide *low, Wide *high, Wide *
         el_error(e, ast->c->span, DIAG_STEP, "the step of 'for const' is 0");
         return false;
     }
-    Wide span = *step > 0 ? *high - *low : *low - *high, size = *step > 0 ? *step : -*step;
-    Wide count = span <= 0 ? 0 : (span + size - 1) / size;
+    Int128 span = *step > 0 ? *high - *low : *low - *high, size = *step > 0 ? *step : -*step;
+    Int128 count = span <= 0 ? 0 : (span + size - 1) / size;
     if (count > EL_UNROLL_MAX) {
         el_error(e, ast->span, DIAG_UNROLL, "'for const' runs at most %d iterations, this one %s",
                  EL_UNROLL_MAX, el_wide_text(e, count));
@@ -225,7 +225,7 @@ static bool unroll_bounds(Elab *e, const Ast *ast, Wide *low, Wide *high, Wide *
 }
 
 static void for_const(Elab *e, const Ast *ast) {
-    Wide low, high, step;
+    Int128 low, high, step;
     if (!unroll_bounds(e, ast, &low, &high, &step)) return;
     Loop loop;
     loop_begin(e, &loop);

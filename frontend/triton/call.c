@@ -164,7 +164,7 @@ bool tr_given(const TlCall *c, uint32_t i) {
 
 bool tr_call_int(Elab *e, const TlCall *c, uint32_t i, const char *what, int64_t missing,
                  int64_t *value) {
-    Wide wide = missing;
+    Int128 wide = missing;
     if (tr_given(c, i) && !tr_const_int(e, c->arg[i], what, c->at[i], &wide)) return false;
     if (wide < INT64_MIN || wide > INT64_MAX) {
         el_error(e, c->at[i], DIAG_CONSTANT_VALUE, "%s is too large", what);
@@ -205,7 +205,7 @@ bool tr_shape(Elab *e, Val v, Span span, Shape *shape) {
         return false;
     }
     for (uint32_t d = 0; d < v.tuple.count; d++) {
-        Wide extent;
+        Int128 extent;
         if (!tr_const_int(e, v.tuple.items[d], "an extent", span, &extent)) return false;
         if (extent < 1 || extent > IR_MAX_COUNT || (extent & (extent - 1))) {
             el_error(e, span, DIAG_SHAPE, "an extent must be a power of two, found %s",

@@ -297,7 +297,7 @@ bool tr_const_truth(Elab *e, Val v, bool *truth);  // false: it is not known
 // ---- expr.c
 Val tr_expr(Elab *e, const Py *node);
 Val tr_meta(Elab *e, Str name);  // META["name"]; NONE: there is no such parameter
-bool tr_const_int(Elab *e, Val v, const char *what, Span span, Wide *value);
+bool tr_const_int(Elab *e, Val v, const char *what, Span span, Int128 *value);
 
 // ---- stmt.c
 void tr_block(Elab *e, const Py *block);

@@ -18,7 +18,7 @@ static void help_constant(Elab *e, const IrValue *v) {
         el_help(e, "a value is known when it is computed from constexprs and numbers only");
 }
 
-bool tr_const_int(Elab *e, Val v, const char *what, Span span, Wide *value) {
+bool tr_const_int(Elab *e, Val v, const char *what, Span span, Int128 *value) {
     if (v.kind == VAL_POISON) return false;
     if (v.kind == VAL_BOOL) v = el_int(v.truth);
     *value = v.integer;
@@ -163,9 +163,9 @@ Val tr_meta(Elab *e, Str name) {
 
 static Val tuple_item(Elab *e, Val v, const Py *node) {
     const Py *at = node->b;
-    Wide count = v.kind == VAL_TUPLE ? v.tuple.count : v.text.size, i;
+    Int128 count = v.kind == VAL_TUPLE ? v.tuple.count : v.text.size, i;
     if (at->kind == PY_SLICE) {
-        Wide bounds[2] = {0, count};
+        Int128 bounds[2] = {0, count};
         const Py *ends[2] = {at->a, at->b};
         for (int k = 0; k < 2; k++) {
             if (!ends[k]) continue;
@@ -331,7 +331,7 @@ static void run_clauses(Elab *e, Comprehension *c, const Py *clause) {
         c->poison = true;
         return;
     }
-    for (Wide i = o->items[0].integer; i < o->items[1].integer && !c->poison;
+    for (Int128 i = o->items[0].integer; i < o->items[1].integer && !c->poison;
          i += o->items[2].integer)
         run_clause(e, c, clause, el_int(i));
 }

@@ -69,11 +69,11 @@ bool tr_const_truth(Elab *e, Val v, bool *truth) {
 static Val fold_power(Elab *e, Val a, Val b, Span span) {
     if (a.kind == VAL_FLOAT || b.kind == VAL_FLOAT || as_int(b).integer < 0)
         return real(pow(real_of(a), real_of(b)));
-    Wide base = as_int(a).integer, value = 1;
-    Wide exponent = as_int(b).integer;
+    Int128 base = as_int(a).integer, value = 1;
+    Int128 exponent = as_int(b).integer;
     bool small = base == 0 || base == 1 || base == -1;
     if (small && exponent > 2) exponent = 2 + exponent % 2;
-    for (Wide i = 0; i < exponent; i++)
+    for (Int128 i = 0; i < exponent; i++)
         if (__builtin_mul_overflow(value, base, &value) || i > 128)
             return el_error(e, span, DIAG_CONSTANT_VALUE, "the integer needs more than 128 bits");
     return el_int(value);
@@ -89,7 +89,7 @@ static Val floor_divided(Elab *e, PyOp op, Val a, Val b, Span span) {
         double r = fmod(x, y);
         return real(r != 0 && (r < 0) != (y < 0) ? r + y : r);
     }
-    Wide x = as_int(a).integer, y = as_int(b).integer, q = x / y, r = x % y;
+    Int128 x = as_int(a).integer, y = as_int(b).integer, q = x / y, r = x % y;
     if (r && (r < 0) != (y < 0)) {
         q--;
         r += y;
@@ -145,7 +145,7 @@ static Val joined(Elab *e, Val a, Val b) {
     return el_tuple(e, count, items);
 }
 
-static Val repeated(Elab *e, Val list, Wide times, Span span) {
+static Val repeated(Elab *e, Val list, Int128 times, Span span) {
     enum { MOST = 4096 };
     if (times < 0) times = 0;
     if (times * list.tuple.count > MOST)

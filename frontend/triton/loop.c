@@ -217,7 +217,7 @@ static bool unroll_item(Elab *e, StaticLoop *u) {
 }
 
 static void unrolled_range(Elab *e, const Py *node, const LoopRange *r) {
-    Wide bound[3];
+    Int128 bound[3];
     for (int i = 0; i < 3; i++)
         if (!tr_const_int(e, r->bounds[i], "a bound of tl.static_range", node->b->span, &bound[i]))
             return;
@@ -225,8 +225,8 @@ static void unrolled_range(Elab *e, const Py *node, const LoopRange *r) {
         el_error(e, node->b->span, DIAG_STEP, "the step of a range is 0");
         return;
     }
-    Wide span = bound[2] > 0 ? bound[1] - bound[0] : bound[0] - bound[1];
-    Wide step = bound[2] > 0 ? bound[2] : -bound[2];
+    Int128 span = bound[2] > 0 ? bound[1] - bound[0] : bound[0] - bound[1];
+    Int128 step = bound[2] > 0 ? bound[2] : -bound[2];
     if (span > 0 && (span + step - 1) / step > TR_UNROLL_MAX) {
         el_error(e, node->span, DIAG_UNROLL, "tl.static_range runs at most %d iterations",
                  TR_UNROLL_MAX);
@@ -236,7 +236,7 @@ static void unrolled_range(Elab *e, const Py *node, const LoopRange *r) {
     Loop loop;
     loop_begin(e, &loop);
     StaticLoop u = {.node = node, .loop = &loop};
-    for (Wide i = bound[0]; bound[2] > 0 ? i < bound[1] : i > bound[1]; i += bound[2]) {
+    for (Int128 i = bound[0]; bound[2] > 0 ? i < bound[1] : i > bound[1]; i += bound[2]) {
         u.item = el_int(i);
         if (!unroll_item(e, &u)) break;
     }

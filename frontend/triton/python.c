@@ -79,7 +79,7 @@ static Val converted(Elab *e, Str name, Val v, Span span) {
         if (str_to_double(text, &value)) return real(negative ? -value : value);
     }
     if (v.kind == VAL_STRING && str_equal(name, STR("int"))) {
-        Wide value = 0;
+        Int128 value = 0;
         size_t i = str_starts(v.text, STR("-"));
         bool digits = i < v.text.size && v.text.size < 20;
         for (; i < v.text.size && digits; i++) {
@@ -92,7 +92,7 @@ static Val converted(Elab *e, Str name, Val v, Span span) {
         if (str_equal(name, STR("float"))) return real(real_of(v));
         if (v.kind == VAL_BOOL) return el_int(v.truth);
         if (v.kind == VAL_INT) return v;
-        if (fabs(v.real) < 0x1p63) return el_int((Wide)v.real);
+        if (fabs(v.real) < 0x1p63) return el_int((Int128)v.real);
     }
     return el_error(e, span, DIAG_TYPE, "'%.*s' does not take %s", STR_ARG(name), tr_text(e, v));
 }
@@ -111,8 +111,8 @@ static Val math_call(Elab *e, Str name, const Arguments *a, Span span) {
     double x = real_of(a->vals[0]);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (str_equal(name, str(known[i].name))) return real(known[i].call(x));
-    if (str_equal(name, STR("floor"))) return el_int((Wide)floor(x));
-    if (str_equal(name, STR("ceil"))) return el_int((Wide)ceil(x));
+    if (str_equal(name, STR("floor"))) return el_int((Int128)floor(x));
+    if (str_equal(name, STR("ceil"))) return el_int((Int128)ceil(x));
     if (str_equal(name, STR("pow")) && a->count == 2 && el_is_const(a->vals[1]))
         return real(pow(x, real_of(a->vals[1])));
     return el_error(e, span, DIAG_UNSUPPORTED, "math.%.*s is not supported", STR_ARG(name));
@@ -138,7 +138,7 @@ static Val range_of(Elab *e, const Arguments *a, Span span) {
 
 static Val length_of(Elab *e, Val v, Span span) {
     if (v.kind == VAL_TUPLE) return el_int(v.tuple.count);
-    if (v.kind == VAL_STRING) return el_int((Wide)v.text.size);
+    if (v.kind == VAL_STRING) return el_int((Int128)v.text.size);
     return el_error(e, span, DIAG_TYPE, "%s has no length", tr_text(e, v));
 }
 

@@ -370,7 +370,7 @@ static Val tensor_attribute(Elab *e, Val v, const Py *node) {
         return type_value(e, v.ir->type);
     if (str_equal(name, STR("shape"))) return shape_tuple(e, v.ir->type);
     if (str_equal(name, STR("numel"))) {
-        Wide count = 1;
+        Int128 count = 1;
         for (uint32_t i = 0; i < v.ir->type->rank; i++) count *= v.ir->type->shape[i];
         return el_int(count);
     }
@@ -387,9 +387,9 @@ static Val type_attribute(Elab *e, Val v, const Py *node) {
     Str name = str(node->name);
     Dtype t = v.type;
     if (str_equal(name, STR("primitive_bitwidth")) || str_equal(name, STR("itemsize")))
-        return el_int(str_equal(name, STR("itemsize")) ? (Wide)dtype_size(t)
+        return el_int(str_equal(name, STR("itemsize")) ? (Int128)dtype_size(t)
                       : t == DTYPE_BOOL                ? 1
-                                                       : (Wide)dtype_bits(t));
+                                                       : (Int128)dtype_bits(t));
     if (str_equal(name, STR("name")))
         return (Val){.kind = VAL_STRING, .text = str(tr_type_name(t))};
     if (str_equal(name, STR("scalar")) || str_equal(name, STR("element_ty")) ||
@@ -408,11 +408,11 @@ static Val limit_attribute(Elab *e, Val v, const Py *node) {
     Dtype t = tr_object_of(v)->type;
     Str name = str(node->name);
     bool least = str_equal(name, STR("min"));
-    if (str_equal(name, STR("bits"))) return el_int((Wide)dtype_bits(t));
+    if (str_equal(name, STR("bits"))) return el_int((Int128)dtype_bits(t));
     const DtypeFloat *f = dtype_float(t);
     if (!f) {
-        if (least) return el_int((Wide)dtype_int_min(t));
-        if (str_equal(name, STR("max"))) return el_int((Wide)dtype_int_max(t));
+        if (least) return el_int((Int128)dtype_int_min(t));
+        if (str_equal(name, STR("max"))) return el_int((Int128)dtype_int_max(t));
         return no_attribute(e, v, node);
     }
     double value = least                          ? -f->greatest

@@ -94,7 +94,7 @@ const Py *tr_heuristic(const TritonFile *file, const PyFunc *func, Symbol name) 
 static Val argument_value(Elab *e, const FrontArg *arg, Dtype type) {
     switch (arg->kind) {
     case FRONT_ARG_INT: return el_int(arg->integer);
-    case FRONT_ARG_HUGE: return el_int((Wide)(uint64_t)arg->integer);
+    case FRONT_ARG_HUGE: return el_int((Int128)(uint64_t)arg->integer);
     case FRONT_ARG_REAL: return (Val){.kind = VAL_FLOAT, .real = arg->real};
     case FRONT_ARG_NONE: return tr_none();
     case FRONT_ARG_OTHER: break;

@@ -87,7 +87,7 @@ static Dtype promote_number(Val v, Dtype tensor, bool divides) {
 
 static bool number_fits(Elab *e, Val v, Dtype elem, Span span) {
     if (v.kind != VAL_INT || !dtype_is(elem, DTYPE_CLASS_INT)) return true;
-    if (v.integer >= (Wide)dtype_int_min(elem) && v.integer <= (Wide)dtype_int_max(elem))
+    if (v.integer >= (Int128)dtype_int_min(elem) && v.integer <= (Int128)dtype_int_max(elem))
         return true;
     el_error(e, span, DIAG_LITERAL_RANGE, "%s is out of the range of %s",
              el_wide_text(e, v.integer), tr_type_name(elem));

@@ -13,9 +13,6 @@
 
 #include "ir/analysis/analysis.h"
 
-// Holds products and sums of 64-bit numbers.
-__extension__ typedef __int128 Wide;
-
 // a + add <= b; or, with b NULL, `a` is a multiple of `divisor`.
 typedef struct RangeFact {
     const IrValue *a, *b;
@@ -51,7 +48,7 @@ struct IrRanges {
 // ---- ranges as values ---------------------------------------------------------------------------
 IrRange range_nothing(void);
 IrRange range_full(const IrType *type);  // the range that the type allows
-IrRange range_between(const IrType *type, Wide min, Wide max, uint64_t divisor);
+IrRange range_between(const IrType *type, Int128 min, Int128 max, uint64_t divisor);
 IrRange range_constant(const IrType *type, int64_t value);
 IrRange range_join(const IrRange *a, const IrRange *b);
 bool range_is_full_u64(const IrType *type, const IrRange *range);

@@ -59,7 +59,7 @@ uint64_t range_gcd(uint64_t a, uint64_t b) {
 
 // A value that does not fit the type wraps; the divisor then keeps only its power of two, as
 // wrapping does.
-IrRange range_between(const IrType *type, Wide min, Wide max, uint64_t divisor) {
+IrRange range_between(const IrType *type, Int128 min, Int128 max, uint64_t divisor) {
     IrRange range = range_full(type);
     int64_t least = type->elem == DTYPE_U64 ? 0 : range.min;
     if (min >= least && max <= range.max && min <= max) {
@@ -253,13 +253,13 @@ static IrRange induction(const IrRanges *r, const IrOp *loop) {
     IrRange step = range_get(r, ir_operand(loop, 2));
     if (!lo.known || !hi.known || !step.known) return range_full(type);
     bool down = ir_attr_int(loop, IR_ATTR_DOWN) != 0;
-    Wide min = down ? (Wide)hi.min + 1 : lo.min, max = down ? lo.max : (Wide)hi.max - 1;
+    Int128 min = down ? (Int128)hi.min + 1 : lo.min, max = down ? lo.max : (Int128)hi.max - 1;
     if (min > max) return range_full(type);  // no iteration, so any range is correct
     uint64_t divisor = range_gcd(lo.divisor, step.divisor);
     // There is nothing between multiples of the divisor.
     if (divisor > 1 && divisor < (uint64_t)1 << 62) {
-        Wide d = (Wide)divisor, over = ((max % d) + d) % d, under = ((min % d) + d) % d;
-        Wide top = max - over, bottom = under ? min + d - under : min;
+        Int128 d = (Int128)divisor, over = ((max % d) + d) % d, under = ((min % d) + d) % d;
+        Int128 top = max - over, bottom = under ? min + d - under : min;
         if (bottom <= top) {
             min = bottom;
             max = top;
@@ -407,7 +407,7 @@ void range_refine(IrRanges *r, const RangeFact *fact, bool global) {
     }
     IrRange a = range_get(r, fact->a), b = range_get(r, fact->b);
     if (!a.known || !b.known) return;
-    Wide top = (Wide)b.max - fact->add, bottom = (Wide)a.min + fact->add;
+    Int128 top = (Int128)b.max - fact->add, bottom = (Int128)a.min + fact->add;
     if (!range_is_full_u64(fact->b->type, &b) && top >= INT64_MIN && top < a.max) {
         o.max = (int64_t)top;
         refine_value(r, fact->a, o, global);

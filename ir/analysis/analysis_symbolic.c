@@ -33,14 +33,14 @@ typedef struct SymbolicSum {
     int count;
     int steps;  // values visited; the limit is for values used twice at every level, which take
                 // exponential time
-    Wide constant;
+    Int128 constant;
     bool known;
 } SymbolicSum;
 
 // The limit keeps sums of a few terms of greatest factor and range, and the constant, within 128
 // bits. The factors of a known sum can be negated, and divided by -1: none is INT64_MIN.
 #define FACTOR_MAX (INT64_C(1) << 58)
-#define CONSTANT_MAX ((Wide)1 << 122)
+#define CONSTANT_MAX ((Int128)1 << 122)
 
 typedef struct Proof {
     const IrRanges *r;
@@ -51,7 +51,7 @@ typedef struct Proof {
 
 // ---- sums ---------------------------------------------------------------------------------------
 
-static void add_constant(SymbolicSum *sum, Wide number) {
+static void add_constant(SymbolicSum *sum, Int128 number) {
     if (!sum->known || number > CONSTANT_MAX || number < -CONSTANT_MAX) {
         sum->known = false;
         return;
@@ -97,7 +97,7 @@ static void add_atom(const IrRanges *r, SymbolicSum *sum, const IrValue *value, 
         return;
     }
     if (range.min == range.max) {
-        add_constant(sum, (Wide)range.min * factor);
+        add_constant(sum, (Int128)range.min * factor);
         return;
     }
     add_term(sum, range_atom(r, value), value, factor);
@@ -152,7 +152,7 @@ static void add_value(const IrRanges *r, SymbolicSum *sum, const IrValue *value,
 }
 
 // b - a - add
-static SymbolicSum difference(const IrRanges *r, const IrValue *b, const IrValue *a, Wide add) {
+static SymbolicSum difference(const IrRanges *r, const IrValue *b, const IrValue *a, Int128 add) {
     SymbolicSum sum = {.known = true, .constant = -add};
     add_value(r, &sum, b, 1, FORM_DEPTH);
     add_value(r, &sum, a, -1, FORM_DEPTH);
@@ -162,11 +162,11 @@ static SymbolicSum difference(const IrRanges *r, const IrValue *b, const IrValue
 // ---- facts as sums ------------------------------------------------------------------------------
 
 // a + add <= b between multiples of one number: the distance is a multiple as well.
-static Wide rounded_distance(const IrRanges *r, const RangeFact *fact) {
+static Int128 rounded_distance(const IrRanges *r, const RangeFact *fact) {
     IrRange a = range_get(r, fact->a), b = range_get(r, fact->b);
     uint64_t step = range_gcd(a.divisor, b.divisor);
     if (!a.known || !b.known || step <= 1 || step >= (uint64_t)1 << 62) return fact->add;
-    Wide d = (Wide)step, rest = ((fact->add % d) + d) % d;
+    Int128 d = (Int128)step, rest = ((fact->add % d) + d) % d;
     return rest ? fact->add + (d - rest) : fact->add;
 }
 
@@ -237,7 +237,7 @@ static void know_quotient(const IrRanges *r, SymbolicKnown *known, const IrValue
         c = INT64_C(1) << c;
     }
     if (c <= 0) return;
-    SymbolicSum under = {.known = true}, over = {.known = true, .constant = (Wide)c - 1};
+    SymbolicSum under = {.known = true}, over = {.known = true, .constant = (Int128)c - 1};
     add_value(r, &under, x, 1, FORM_DEPTH);
     add_value(r, &over, x, -1, FORM_DEPTH);
     if (def->code == IR_REM) {
@@ -285,12 +285,12 @@ static void know_atom(const IrRanges *r, SymbolicKnown *known, const SymbolicTer
 // ---- the search ---------------------------------------------------------------------------------
 
 static bool never_negative(const IrRanges *r, const SymbolicSum *sum) {
-    Wide least = sum->constant;
+    Int128 least = sum->constant;
     for (int i = 0; i < sum->count; i++) {
         IrRange range = atom_range(r, &sum->terms[i]);
         if (!range.known) return false;
         int64_t factor = sum->terms[i].factor;
-        least += (Wide)(factor > 0 ? range.min : range.max) * factor;
+        least += (Int128)(factor > 0 ? range.min : range.max) * factor;
     }
     return least >= 0;
 }
@@ -312,7 +312,7 @@ static SymbolicSum without(const SymbolicSum *sum, const SymbolicSum *fact, int6
         else
             add_term(&rest, fact->terms[i].atom, fact->terms[i].value, factor);
     }
-    Wide limit = (Wide)1 << 100;
+    Int128 limit = (Int128)1 << 100;
     if (times > (1 << 20) || fact->constant > limit || fact->constant < -limit)
         rest.known = false;
     else
@@ -393,7 +393,7 @@ bool ir_provably_le(const IrRanges *ranges, const IrOp *at, const IrValue *a, in
 bool ir_provably_within(const IrRanges *ranges, const IrOp *at, const IrValue *a, int64_t add,
                         const IrDim *dim) {
     if (!range_is_integer(a)) return false;
-    SymbolicSum sum = {.known = true, .constant = -(Wide)add};
+    SymbolicSum sum = {.known = true, .constant = -(Int128)add};
     add_value(ranges, &sum, a, -1, FORM_DEPTH);
     if (!dim->extent) {
         add_constant(&sum, dim->value);
@@ -411,7 +411,7 @@ bool ir_provably_within(const IrRanges *ranges, const IrOp *at, const IrValue *a
 
 bool ir_provably_at_least(const IrRanges *ranges, const IrOp *at, const IrValue *a, int64_t least) {
     if (!range_is_integer(a)) return false;
-    SymbolicSum sum = {.known = true, .constant = -(Wide)least};
+    SymbolicSum sum = {.known = true, .constant = -(Int128)least};
     add_value(ranges, &sum, a, 1, FORM_DEPTH);
     return prove_at(ranges, at, &sum);
 }

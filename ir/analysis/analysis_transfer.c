@@ -13,7 +13,7 @@ typedef struct Sides {
     bool *exact;
 } Sides;
 
-static bool fits(const IrType *type, Wide min, Wide max) {
+static bool fits(const IrType *type, Int128 min, Int128 max) {
     IrRange full = range_full(type);
     return min >= (type->elem == DTYPE_U64 ? 0 : full.min) && max <= full.max;
 }
@@ -79,8 +79,8 @@ static IrRange range_sum(const Sides *s, bool minus) {
         for (int d = 0; d < IR_MAX_RANK; d++) range.first[d] = range.divisor;
         return range;
     }
-    Wide min = (Wide)s->a.min + (minus ? -(Wide)s->b.max : s->b.min);
-    Wide max = (Wide)s->a.max + (minus ? -(Wide)s->b.min : s->b.max);
+    Int128 min = (Int128)s->a.min + (minus ? -(Int128)s->b.max : s->b.min);
+    Int128 max = (Int128)s->a.max + (minus ? -(Int128)s->b.min : s->b.max);
     *s->exact = fits(s->type, min, max);
     IrRange range = range_between(s->type, min, max, divisor);
     (*s->exact ? runs_of_sum : runs_of_wrapping_sum)(s, &range, minus);
@@ -101,9 +101,9 @@ static IrRange range_product(const Sides *s) {
     if (!countable(s->type, &s->a) || !countable(s->type, &s->b)) {
         range = range_between(s->type, 1, 0, divisor);
     } else {
-        Wide ends[4] = {(Wide)s->a.min * s->b.min, (Wide)s->a.min * s->b.max,
-                        (Wide)s->a.max * s->b.min, (Wide)s->a.max * s->b.max};
-        Wide min = ends[0], max = ends[0];
+        Int128 ends[4] = {(Int128)s->a.min * s->b.min, (Int128)s->a.min * s->b.max,
+                          (Int128)s->a.max * s->b.min, (Int128)s->a.max * s->b.max};
+        Int128 min = ends[0], max = ends[0];
         for (int i = 1; i < 4; i++) {
             if (ends[i] < min) min = ends[i];
             if (ends[i] > max) max = ends[i];
@@ -153,10 +153,10 @@ static IrRange range_quotient(const Sides *s) {
     }
     // |a / b| <= |a|, and the least number divided by -1 is itself.
     bool negatives = s->b.min < 0;
-    Wide magnitude = s->a.max > 0 ? s->a.max : 0;
-    if (-(Wide)s->a.min > magnitude) magnitude = -(Wide)s->a.min;
-    Wide min = negatives ? -magnitude : s->a.min < 0 ? s->a.min : 0;
-    Wide max = negatives ? magnitude : s->a.max > 0 ? s->a.max : 0;
+    Int128 magnitude = s->a.max > 0 ? s->a.max : 0;
+    if (-(Int128)s->a.min > magnitude) magnitude = -(Int128)s->a.min;
+    Int128 min = negatives ? -magnitude : s->a.min < 0 ? s->a.min : 0;
+    Int128 max = negatives ? magnitude : s->a.max > 0 ? s->a.max : 0;
     IrRange range = range_between(s->type, min, max, 1);
     runs_of_constant_sides(s, &range);
     return range;
@@ -186,10 +186,10 @@ static IrRange range_rest(const Sides *s) {
             return range_between(s->type, 0, s->b.min - 1, 1);
         }
         // The remainder has a's sign and its magnitude is at most a's; x % 0 is x.
-        Wide min = s->a.min < 0 ? s->a.min : 0, max = s->a.max > 0 ? s->a.max : 0;
+        Int128 min = s->a.min < 0 ? s->a.min : 0, max = s->a.max > 0 ? s->a.max : 0;
         if (s->b.min > 0) {
-            if (min < 1 - (Wide)s->b.max) min = 1 - (Wide)s->b.max;
-            if (max > (Wide)s->b.max - 1) max = (Wide)s->b.max - 1;
+            if (min < 1 - (Int128)s->b.max) min = 1 - (Int128)s->b.max;
+            if (max > (Int128)s->b.max - 1) max = (Int128)s->b.max - 1;
         }
         IrRange range = range_between(s->type, min, max, divisor);
         runs_of_rest(s, &range);
@@ -331,7 +331,7 @@ static IrRange range_binary(const IrRanges *r, const IrOp *op, bool *exact) {
 
 static IrRange range_negated(const IrType *type, const IrRange *x, bool *exact) {
     if (!countable(type, x)) return range_full(type);
-    Wide min = -(Wide)x->max, max = -(Wide)x->min;
+    Int128 min = -(Int128)x->max, max = -(Int128)x->min;
     *exact = fits(type, min, max);
     IrRange range = range_between(type, min, max, x->divisor);
     for (uint32_t d = 0; d < type->rank; d++) range.constant[d] = x->constant[d];
@@ -343,7 +343,7 @@ static IrRange range_absolute(const IrType *type, const IrRange *x) {
     if (x->min >= 0) return *x;
     bool ignored;
     if (x->max <= 0) return range_negated(type, x, &ignored);
-    Wide max = -(Wide)x->min > x->max ? -(Wide)x->min : x->max;
+    Int128 max = -(Int128)x->min > x->max ? -(Int128)x->min : x->max;
     // The absolute value of the least integer is itself.
     if (!fits(type, 0, max)) return range_between(type, x->min, max, x->divisor);
     return range_between(type, 0, max, x->divisor);
@@ -351,7 +351,7 @@ static IrRange range_absolute(const IrType *type, const IrRange *x) {
 
 static IrRange range_flipped(const IrType *type, const IrRange *x) {
     if (!dtype_signed(type->elem)) return range_full(type);
-    IrRange range = range_between(type, -1 - (Wide)x->max, -1 - (Wide)x->min, 1);
+    IrRange range = range_between(type, -1 - (Int128)x->max, -1 - (Int128)x->min, 1);
     for (uint32_t d = 0; d < type->rank; d++) range.constant[d] = x->constant[d];
     return range;
 }
@@ -378,7 +378,7 @@ static IrRange range_cast(const IrRanges *r, const IrOp *op, bool *exact) {
 static IrRange range_looked_up(const IrType *type, const IrOp *op) {
     if (!dtype_is(type->elem, DTYPE_CLASS_INT)) return range_full(type);
     const IrAttr *values = ir_attr(op, IR_ATTR_VALUES);
-    Wide min = 0, max = 0;
+    Int128 min = 0, max = 0;
     uint64_t divisor = IR_ZERO_DIVISOR;
     for (uint32_t i = 0; i < values->u.consts.count; i++) {
         int64_t value = dtype_to_i64(type->elem, values->u.consts.items[i]);
@@ -442,7 +442,7 @@ static IrRange range_permuted(const IrOp *op, const IrRange *x) {
 }
 
 static IrRange range_iota(const IrType *type) {
-    IrRange range = range_between(type, 0, (Wide)type->shape[0] - 1, 1);
+    IrRange range = range_between(type, 0, (Int128)type->shape[0] - 1, 1);
     range.contiguous[0] = type->shape[0];
     range.first[0] = IR_ZERO_DIVISOR;
     return range;
@@ -471,7 +471,7 @@ static IrRange range_selected(const IrRanges *r, const IrOp *op) {
 
 static IrRange range_sums(const IrType *type, const IrRange *x, uint64_t count, bool any_count) {
     if (!countable(type, x)) return range_full(type);
-    Wide min = (Wide)x->min * (Wide)count, max = (Wide)x->max * (Wide)count;
+    Int128 min = (Int128)x->min * (Int128)count, max = (Int128)x->max * (Int128)count;
     if (any_count) {  // from none to all
         if (min > 0) min = 0;
         if (max < 0) max = 0;
@@ -486,7 +486,7 @@ static IrRange range_reduced(const IrRanges *r, const IrOp *op, uint32_t i) {
     const IrValue *x = ir_operand(op, 1);
     uint64_t extent = x->type->shape[ir_attr_int(op, IR_ATTR_AXIS)];
     if (kind == IR_REDUCE_ARGMIN || kind == IR_REDUCE_ARGMAX) {
-        return range_between(type, 0, (Wide)extent - 1, 1);
+        return range_between(type, 0, (Int128)extent - 1, 1);
     }
     IrRange range = range_get(r, x);
     if (!range.known) return range_full(type);
@@ -604,7 +604,7 @@ IrRange range_of_op(const IrRanges *r, const IrOp *op, uint32_t i, bool *exact) 
         return x;
     case IR_RULE_TOPK: {
         uint32_t axis = (uint32_t)ir_attr_int(op, IR_ATTR_AXIS);
-        if (i == 1) return range_between(type, 0, (Wide)first->type->shape[axis] - 1, 1);
+        if (i == 1) return range_between(type, 0, (Int128)first->type->shape[axis] - 1, 1);
         drop_runs(&x);
         return x;
     }

@@ -114,8 +114,8 @@ static void select_scalar(InterpRun *run, InterpSelection *s, const Dimension *d
 }
 
 static bool is_undecided(const InterpSlot *s) {
-    for (uint32_t i = 0; s->shaded && i < s->count; i++)
-        if (s->shade[i].e > 0) return true;
+    for (uint32_t i = 0; s->shadowed && i < s->count; i++)
+        if (s->shadow[i].e > 0) return true;
     return false;
 }
 
@@ -149,7 +149,7 @@ InterpSelection selection_of(InterpRun *run, InterpFrame *frame, const IrOp *op)
     InterpSelection s = {.elem = view->elem, .origin = view->argument + 1, .inside = true};
     for (uint32_t d = 0; d < rank; d++) {
         Dimension dim = dimension_of(run, frame, op, arg, d);
-        if (run->shadow && is_undecided(dim.index)) s.astray = true;
+        if (run->shadow && is_undecided(dim.index)) s.undecided_address = true;
         s.run_last = dim.width > 0 && dim.stride == 1;
         if (dim.width > 0) {
             s.axis[s.axis_count++] = axis_of_width(run, &dim);
@@ -292,8 +292,8 @@ static void check_noalias(InterpRun *run, const InterpAccess *a, uint32_t i, Tou
                           const InterpBuffer *b) {
     const IrInterp *interp = run->interp;
     uint64_t address = byte_address(a, i), own = a->place[i].origin;
-    for (size_t k = 0; k < interp->aparts.count; k++) {
-        const Apart *pair = &interp->aparts.data[k];
+    for (size_t k = 0; k < interp->noalias_pairs.count; k++) {
+        const NoAliasPair *pair = &interp->noalias_pairs.data[k];
         if (pair->a != own && pair->b != own) continue;
         const InterpBuffer *other = &interp->buffers.data[pair->a == own ? pair->b : pair->a];
         if (!pages_forbid(other->touched, address, a->bytes, touch)) continue;
@@ -338,7 +338,7 @@ static InterpAccess access_view(InterpRun *run, InterpFrame *frame, const IrOp *
     InterpAccess a = access_blank(run, op, s.elem, (uint32_t)selection_count(&s));
     uint64_t scale = dtype_is(s.elem, DTYPE_CLASS_PACKED) ? 1 : dtype_size(s.elem);
     for (uint32_t i = 0; i < a.count; i++) selection_lane(&s, scale, i, &a.place[i], &a.inside[i]);
-    a.astray = s.astray;
+    a.undecided_address = s.undecided_address;
     return a;
 }
 
@@ -360,7 +360,7 @@ static InterpAccess access_neighbours(InterpRun *run, InterpFrame *frame, const 
         a.place[i].address += (uint64_t)i * dtype_size(p->elem);
         a.inside[i] = 1;
     }
-    a.astray = run->shadow && is_undecided(p);
+    a.undecided_address = run->shadow && is_undecided(p);
     return a;
 }
 
@@ -387,7 +387,7 @@ static InterpAccess access_pointer(InterpRun *run, InterpFrame *frame, const IrO
         a.place[i] = slot_place(p, i);
         a.inside[i] = 1;
     }
-    a.astray = run->shadow && is_undecided(p);
+    a.undecided_address = run->shadow && is_undecided(p);
     a.wrap = p->wrap;
     a.wrapped = p->wrapped;
     return a;
@@ -411,10 +411,10 @@ InterpAccess access_of(InterpRun *run, InterpFrame *frame, const IrOp *op, Touch
     const InterpSlot *mask = place ? operand_slot(run, frame, op, place) : NULL;
     for (uint32_t i = 0; i < a.count; i++)
         a.on[i] = a.inside[i] && (!mask || slot_get(mask, slot_lane(mask, i)));
-    if (run->shadow && mask && mask->shaded) {
-        a.maybe = arena_new(run->scratch, uint8_t, a.count);
+    if (run->shadow && mask && mask->shadowed) {
+        a.mask_undecided = arena_new(run->scratch, uint8_t, a.count);
         for (uint32_t i = 0; i < a.count; i++)
-            a.maybe[i] = a.inside[i] && shade_get(mask, slot_lane(mask, i)).e > 0;
+            a.mask_undecided[i] = a.inside[i] && shadow_get(mask, slot_lane(mask, i)).e > 0;
     }
     access_check(run, &a, touch, pointers);
     return a;

@@ -38,18 +38,18 @@ static void carry_one(InterpRun *run, InterpFrame *frame, const IrBlock *to, uin
                 arg->spare_wrapped = arena_alloc(run->interp->arena, arg->count);
             memcpy(arg->spare_wrapped, next->wrapped, arg->count);
         }
-        if (!next->shaded) continue;
-        size_t shade_size = arg->count * sizeof(Shade);
-        if (!arg->spare_shade) arg->spare_shade = arena_alloc(run->interp->arena, shade_size);
-        memcpy(arg->spare_shade, next->shade, shade_size);
+        if (!next->shadowed) continue;
+        size_t shadow_size = arg->count * sizeof(ShadowValue);
+        if (!arg->spare_shadow) arg->spare_shadow = arena_alloc(run->interp->arena, shadow_size);
+        memcpy(arg->spare_shadow, next->shadow, shadow_size);
     }
-    // Whether each next value is shaded or wrapped is read for all of them before it is set for
+    // Whether each next value is shadowed or wrapped is read for all of them before it is set for
     // any.
     ArenaMark mark = arena_mark(run->scratch);
-    bool *shaded = arena_new(run->scratch, bool, count + 1);
+    bool *shadowed = arena_new(run->scratch, bool, count + 1);
     const IrOp **wrap = arena_new(run->scratch, const IrOp *, count + 1);
     for (uint32_t i = 0; i < count; i++) {
-        shaded[i] = operand_slot(run, frame, from, from_first + i)->shaded;
+        shadowed[i] = operand_slot(run, frame, from, from_first + i)->shadowed;
         wrap[i] = operand_slot(run, frame, from, from_first + i)->wrap;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -57,17 +57,17 @@ static void carry_one(InterpRun *run, InterpFrame *frame, const IrBlock *to, uin
         unsigned char *data = arg->data;
         arg->data = arg->spare;
         arg->spare = data;
-        arg->shaded = shaded[i];
+        arg->shadowed = shadowed[i];
         arg->wrap = wrap[i];
         if (wrap[i]) {
             uint8_t *flags = arg->wrapped;
             arg->wrapped = arg->spare_wrapped;
             arg->spare_wrapped = flags;
         }
-        if (!shaded[i]) continue;
-        Shade *shade = arg->shade;
-        arg->shade = arg->spare_shade;
-        arg->spare_shade = shade;
+        if (!shadowed[i]) continue;
+        ShadowValue *shadow = arg->shadow;
+        arg->shadow = arg->spare_shadow;
+        arg->spare_shadow = shadow;
     }
     arena_reset(run->scratch, mark);
 }
@@ -85,7 +85,7 @@ static void take_one(InterpRun *run, InterpFrame *frame, const IrOp *op, uint32_
         InterpFrame *f = frame_thread(frame, t);
         InterpSlot *r = result_slot(run, f, op, i);
         slot_copy(run, r, slot_of(run, f, value));
-        if (doubt) slot_doubt(run, r);
+        if (doubt) slot_set_undecided(run, r);
     }
 }
 
@@ -96,7 +96,7 @@ static void take_results(InterpRun *run, InterpFrame *frame, const IrOp *op, con
 }
 
 static bool undecided(const InterpRun *run, const InterpSlot *s) {
-    return run->shadow && s && s->shaded && s->shade[0].e > 0;
+    return run->shadow && s && s->shadowed && s->shadow[0].e > 0;
 }
 
 // ---- for ----------------------------------------------------------------------------------------
@@ -123,20 +123,20 @@ static bool execute_for(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     }
     uint64_t count = iterations(bound[0], bound[1], bound[2], down);
     uint64_t place = (uint64_t)bound[0];
-    run->doubt += doubt;
+    run->undecided_depth += doubt;
     carry(run, frame, body, 1, op, 3, op->operand_count - 3);
     for (uint64_t n = 0; n < count; n++, place += (uint64_t)bound[2]) {
         if (may_exit) {
             const InterpSlot *go = slot_of(run, frame, body->args[1]);
             if (!doubt && undecided(run, go)) {
                 doubt = true;
-                run->doubt++;
+                run->undecided_depth++;
             }
             if (!slot_get(go, 0)) break;
         }
         for (uint32_t t = 0; t < frame_threads(frame); t++) {
             InterpSlot *counter = slot_of(run, frame_thread(frame, t), body->args[0]);
-            counter->shaded = false;
+            counter->shadowed = false;
             slot_put(counter, 0, place);
         }
         TRY(execute_block(run, frame, body));
@@ -145,9 +145,9 @@ static bool execute_for(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     }
     if (may_exit && !doubt && undecided(run, slot_of(run, frame, body->args[1]))) {
         doubt = true;
-        run->doubt++;
+        run->undecided_depth++;
     }
-    run->doubt -= doubt;
+    run->undecided_depth -= doubt;
     if (doubt) poison_written(run, frame, body);
     take_results(run, frame, op, body, 1, doubt);
     return true;
@@ -172,7 +172,7 @@ static bool can_end(InterpRun *run, InterpFrame *frame, const IrOp *loop) {
         return true;
     finding_add(run, loop->regions[0]->last, FINDING_ENDLESS, 0,  // its condition's place
                 "this loop never ends: no iteration changes what the next one reads");
-    run->stuck = true;
+    run->endless = true;
     return false;
 }
 
@@ -190,7 +190,7 @@ static bool execute_while(InterpRun *run, InterpFrame *frame, const IrOp *op) {
         TRY(threads_agree(run, frame, test->last, 0));
         if (!doubt && undecided(run, go)) {
             doubt = true;
-            run->doubt++;
+            run->undecided_depth++;
         }
         if (!slot_get(go, 0)) break;
         TRY(execute_step(run));
@@ -205,7 +205,7 @@ static bool execute_while(InterpRun *run, InterpFrame *frame, const IrOp *op) {
         changed |= run->changed;
     }
     run->changed |= changed;
-    run->doubt -= doubt;
+    run->undecided_depth -= doubt;
     if (doubt) poison_written(run, frame, body);
     take_results(run, frame, op, test, 0, doubt);
     return true;
@@ -216,9 +216,9 @@ static bool execute_if(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     bool doubt = undecided(run, condition);
     TRY(threads_agree(run, frame, op, 0));
     const IrBlock *taken = op->regions[slot_get(condition, 0) ? 0 : 1];
-    run->doubt += doubt;
+    run->undecided_depth += doubt;
     TRY(execute_block(run, frame, taken));
-    run->doubt -= doubt;
+    run->undecided_depth -= doubt;
     if (doubt) poison_written(run, frame, op->regions[slot_get(condition, 0) ? 1 : 0]);
     for (uint32_t i = 0; i < op->result_count; i++)
         take_one(run, frame, op, i, ir_operand(taken->last, i), doubt);
@@ -239,8 +239,8 @@ bool combine(InterpRun *run, InterpFrame *frame, const IrOp *op, const Scalar *i
     for (uint32_t i = 0; i < body->arg_count; i++) {
         InterpSlot *arg = slot_of(run, frame, body->args[i]);
         slot_put(arg, 0, inputs[i].bits);
-        arg->shaded = false;
-        if (run->shadow) *slot_shade_blank(run, arg) = inputs[i].shade;
+        arg->shadowed = false;
+        if (run->shadow) *slot_shadow_blank(run, arg) = inputs[i].shadow;
     }
     run->combining++;
     TRY(execute_block(run, frame, body));
@@ -248,7 +248,7 @@ bool combine(InterpRun *run, InterpFrame *frame, const IrOp *op, const Scalar *i
     for (uint32_t i = 0; i < body->last->operand_count; i++) {
         const InterpSlot *r = operand_slot(run, frame, body->last, i);
         outputs[i].bits = slot_get(r, 0);
-        if (run->shadow) outputs[i].shade = shade_get(r, 0);
+        if (run->shadow) outputs[i].shadow = shadow_get(r, 0);
     }
     return true;
 }

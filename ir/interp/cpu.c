@@ -75,7 +75,7 @@ static void dot_fours(const InterpSlot *acc, const InterpSlot *a, const InterpSl
     }
 }
 
-// Bounds of lowered code are those of the tile code it came from: a shaded input makes the result
+// Bounds of lowered code are those of the tile code it came from: a shadowed input makes the result
 // doubtful.
 void execute_cpu_vector(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     InterpSlot *x = operand_slot(run, frame, op, 0), *y = operand_slot(run, frame, op, 1);
@@ -85,7 +85,7 @@ void execute_cpu_vector(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     if (op->code == IR_VEC_LANE) copy_lane(r, 0, x, (uint32_t)ir_attr_int(op, IR_ATTR_LANE));
     if (op->code == IR_VEC_DOT2) dot_pairs(x, y, z, r);
     if (op->code == IR_CPU_DOT4) dot_fours(x, y, z, r);
-    if (run->shadow) slot_doubt(run, r);
+    if (run->shadow) slot_set_undecided(run, r);
 }
 
 // ---- effects ------------------------------------------------------------------------------------

@@ -162,5 +162,5 @@ void execute_dot(InterpRun *run, InterpFrame *frame, const IrOp *op) {
         dot_f64(run, p, r, a, b, acc);
     else
         dot_f32(run, op, p, r, a, b, acc);
-    if (run->shadow) shade_dot(run, op, a, b, acc, r);
+    if (run->shadow) shadow_dot(run, op, a, b, acc, r);
 }

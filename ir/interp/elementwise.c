@@ -123,6 +123,6 @@ void execute_elementwise(InterpRun *run, InterpFrame *frame, const IrOp *op) {
         compare_places(op, r, in[0], in[1]);
     else
         arithmetic(op, r, in);
-    if (run->shadow) shade_elementwise(run, frame, op);
+    if (run->shadow) shadow_elementwise(run, frame, op);
     if (wrap_watched(run, frame)) wrap_elementwise(run, op, r, in);
 }

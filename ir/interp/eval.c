@@ -265,11 +265,10 @@ static uint64_t reversed(Dtype t, uint64_t a) {
 }
 
 static uint64_t upper_half(Dtype t, uint64_t a, uint64_t b) {
-    __extension__ typedef unsigned __int128 Double;
     bool is_signed = dtype_signed(t);
     // Sign extension makes the wrapped product of 128 bits that of the signed numbers.
-    __extension__ Double x = is_signed ? (Double)(__int128)dtype_to_i64(t, a) : a;
-    __extension__ Double y = is_signed ? (Double)(__int128)dtype_to_i64(t, b) : b;
+    Uint128 x = is_signed ? (Uint128)(Int128)dtype_to_i64(t, a) : a;
+    Uint128 y = is_signed ? (Uint128)(Int128)dtype_to_i64(t, b) : b;
     return dtype_wrap(t, (uint64_t)(x * y >> dtype_bits(t)));
 }
 

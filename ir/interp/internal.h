@@ -5,7 +5,7 @@
 // to slot.
 // Invariants: a slot of `count` elements holds them as raw typed arrays (bool one byte, pointers as
 // Place); a value's buffer is written by its own op only (loop arguments by their loop), so
-// operands never alias results. A slot that is not `shaded` has v = x, e = 0 everywhere
+// operands never alias results. A slot that is not `shadowed` has v = x, e = 0 everywhere
 // (docs/numerics.md).
 // Ownership: the interpreter's own arena holds buffers; `scratch` is reset after each op.
 //
@@ -25,10 +25,10 @@
 #include "ir/interp/interp.h"
 
 // v: the result of nearly exact arithmetic; e: how far from it a conforming target may be.
-typedef struct Shade {
+typedef struct ShadowValue {
     double v;
     double e;
-} Shade;
+} ShadowValue;
 
 // A pointer: its address (in half bytes for packed elements) and the buffer it came from.
 typedef struct InterpPlace {
@@ -43,12 +43,12 @@ typedef struct InterpSlot {
     uint32_t count;
     unsigned char *data;
     unsigned char *spare;  // loop arguments: the next iteration's
-    Shade *shade;          // allocated when first shaded
-    Shade *spare_shade;
+    ShadowValue *shadow;   // allocated when first shadowed
+    ShadowValue *spare_shadow;
     uint8_t *wrapped;  // sanitize, lane by lane: made from a number that wrapped; wrap.c
     uint8_t *spare_wrapped;
     const IrOp *wrap;  // the op that wrapped; NULL: no lane is made from such a number
-    bool shaded;
+    bool shadowed;
     bool filled;        // constants: the buffer holds them already
     uint32_t argument;  // views: index of the launch argument
 } InterpSlot;
@@ -77,9 +77,9 @@ typedef struct InterpBuffer {
 } InterpBuffer;
 
 // Two buffers (indices) that `noalias` keeps apart.
-typedef struct Apart {
+typedef struct NoAliasPair {
     uint64_t a, b;
-} Apart;
+} NoAliasPair;
 
 typedef enum FindingKind {
     FINDING_BOUNDS,
@@ -114,8 +114,8 @@ struct IrInterp {
     VEC(InterpFrame *) frames;
     Pages *pages;
     VEC(InterpBuffer) buffers;
-    VEC(Apart) aparts;  // sanitize
-    uint64_t steps;     // of the last run
+    VEC(NoAliasPair) noalias_pairs;  // sanitize
+    uint64_t steps;                  // of the last run
 };
 
 typedef struct InterpRun {
@@ -134,12 +134,12 @@ typedef struct InterpRun {
     bool over_limit;
     bool failed;   // an assert was false
     bool changed;  // memory, since control.c last cleared this
-    bool stuck;    // a loop can never end
+    bool endless;  // a loop can never end
     bool shadow, sanitize;
-    bool loose;          // the kernel has math(contract) or math(approx)
-    bool approximate;    // math(approx)
-    unsigned doubt;      // > 0: inside a branch that an undecided condition chose
-    unsigned combining;  // > 0: inside a combiner, whose order is not fixed
+    bool relaxed_math;         // the kernel has math(contract) or math(approx)
+    bool approximate;          // math(approx)
+    unsigned undecided_depth;  // > 0: inside a branch that an undecided condition chose
+    unsigned combining;        // > 0: inside a combiner, whose order is not fixed
 } InterpRun;
 
 // ---- slots --------------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ static inline InterpSlot *operand_slot(InterpRun *run, InterpFrame *frame, const
 static inline InterpSlot *result_slot(InterpRun *run, InterpFrame *frame, const IrOp *op,
                                       uint32_t i) {
     InterpSlot *s = slot_of(run, frame, ir_result(op, i));
-    s->shaded = false;
+    s->shadowed = false;
     s->wrap = NULL;
     return s;
 }
@@ -198,7 +198,7 @@ static inline void slot_put_place(InterpSlot *s, uint64_t i, InterpPlace p) {
 static inline uint64_t slot_lane(const InterpSlot *s, uint64_t i) { return s->count == 1 ? 0 : i; }
 // An integer of any type, sign- or zero-extended; false if a u64 does not fit.
 bool slot_i64(const InterpSlot *s, uint64_t i, int64_t *value);
-// Copies one element, its bytes or its shade, from one array to another.
+// Copies one element, its bytes or its shadow, from one array to another.
 static inline void copy_element(unsigned char *to, const unsigned char *from, uint32_t size) {
     switch (size) {
     case 1: *to = *from; break;
@@ -208,26 +208,26 @@ static inline void copy_element(unsigned char *to, const unsigned char *from, ui
     default: memcpy(to, from, 16); break;
     }
 }
-// Copies value and shade of a slot of the same type.
+// Copies value and shadow of a slot of the same type.
 void slot_copy(InterpRun *run, InterpSlot *to, const InterpSlot *from);
 
-// ---- shades -------------------------------------------------------------------------------------
-// The array of a slot's shades. It is created (v = x, e = 0) if the slot had none; the slot then
-// counts as shaded.
-Shade *slot_shade(InterpRun *run, InterpSlot *s);
+// ---- shadows ------------------------------------------------------------------------------------
+// The array of a slot's shadows. It is created (v = x, e = 0) if the slot had none; the slot then
+// counts as shadowed.
+ShadowValue *slot_shadow(InterpRun *run, InterpSlot *s);
 // The array, for a result whose every element is about to be set.
-Shade *slot_shade_blank(InterpRun *run, InterpSlot *s);
-Shade shade_get(const InterpSlot *s, uint64_t i);
-Shade shade_exact(Dtype elem, uint64_t bits);
-void slot_doubt(InterpRun *run, InterpSlot *s);  // e = infinity everywhere
-// Computes the shades of the result after an elementwise op has computed the result.
-void shade_elementwise(InterpRun *run, InterpFrame *frame, const IrOp *op);
-bool shade_any(InterpRun *run, InterpFrame *frame, const IrOp *op);  // is some operand shaded?
-void shade_dot(InterpRun *run, const IrOp *op, InterpSlot *a, InterpSlot *b, InterpSlot *c,
-               InterpSlot *r);
+ShadowValue *slot_shadow_blank(InterpRun *run, InterpSlot *s);
+ShadowValue shadow_get(const InterpSlot *s, uint64_t i);
+ShadowValue shadow_exact(Dtype elem, uint64_t bits);
+void slot_set_undecided(InterpRun *run, InterpSlot *s);  // e = infinity everywhere
+// Computes the shadows of the result after an elementwise op has computed the result.
+void shadow_elementwise(InterpRun *run, InterpFrame *frame, const IrOp *op);
+bool shadow_any(InterpRun *run, InterpFrame *frame, const IrOp *op);  // is some operand shadowed?
+void shadow_dot(InterpRun *run, const IrOp *op, InterpSlot *a, InterpSlot *b, InterpSlot *c,
+                InterpSlot *r);
 
 // One lane of an elementwise op, with the bits of the interpreter's operands and result.
-typedef struct ShadeLane {
+typedef struct ShadowLane {
     IrOpcode code;
     Dtype from, to;  // of the first operand, of the result
     bool saturate;   // casts
@@ -235,13 +235,13 @@ typedef struct ShadeLane {
     bool approximate;
     uint32_t n;
     uint64_t bits[3];
-    Shade in[3];
+    ShadowValue in[3];
     uint64_t result;
-} ShadeLane;
-Shade shade_lane(const ShadeLane *l);
+} ShadowLane;
+ShadowValue shadow_lane(const ShadowLane *l);
 // A sum, product, least or greatest, term by term, so that a scan can query it after each. `x`: the
 // bits of the result, of the terms so far or of all.
-typedef struct ShadeFold {
+typedef struct ShadowFold {
     Dtype elem;
     IrReduce kind;
     uint32_t n;
@@ -250,23 +250,23 @@ typedef struct ShadeFold {
     int lowest;                         // last bit of any term
     double v, magnitude, reach, error;  // in doubles; of absolute values; with errors; of errors
     double small, large;                // products of the factors below and above 1
-    Shade extreme;
-} ShadeFold;
-ShadeFold shade_fold(Dtype elem, IrReduce kind);
-void shade_fold_take(ShadeFold *f, Shade s, uint64_t x);
-Shade shade_folded(const ShadeFold *f, uint64_t x);
+    ShadowValue extreme;
+} ShadowFold;
+ShadowFold shadow_fold(Dtype elem, IrReduce kind);
+void shadow_fold_take(ShadowFold *f, ShadowValue s, uint64_t x);
+ShadowValue shadow_folded(const ShadowFold *f, uint64_t x);
 // One line of a built-in reduction: the terms that take part, and the result's bits.
-typedef struct ShadeTerms {
+typedef struct ShadowTerms {
     Dtype elem;
     uint32_t n;
     const uint64_t *bits;
-    const Shade *shades;
-} ShadeTerms;
-Shade shade_reduce(const ShadeTerms *t, IrReduce kind, uint64_t x);
-// The shade of a value that an undecided condition may have exchanged for another.
-Shade shade_join(Shade chosen, Shade other);
+    const ShadowValue *shadows;
+} ShadowTerms;
+ShadowValue shadow_reduce(const ShadowTerms *t, IrReduce kind, uint64_t x);
+// The shadow of a value that an undecided condition may have exchanged for another.
+ShadowValue shadow_join(ShadowValue chosen, ShadowValue other);
 // Completes a row of the table: rule O, NaN, infinities. `certain`: all operands have a finite e.
-Shade shade_settle(Dtype t, bool saturates, double v, double e, bool certain);
+ShadowValue shadow_settle(Dtype t, bool saturates, double v, double e, bool certain);
 double half_ulp(Dtype t, double w);
 int last_bit(double x);  // the exponent of the last one bit of a finite x that is not 0
 
@@ -341,19 +341,20 @@ bool loop_cast(Dtype to, Dtype from, uint64_t n, void *result, const void *a);
 // Philox 4x32-10 (J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
 void philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 
-// Calls a combiner: `inputs` are 2n scalars, `outputs` n, with their shades if the run has shadows.
+// Calls a combiner: `inputs` are 2n scalars, `outputs` n, with their shadows if the run has
+// shadows.
 typedef struct Scalar {
     uint64_t bits;
-    Shade shade;
+    ShadowValue shadow;
 } Scalar;
 bool combine(InterpRun *run, InterpFrame *frame, const IrOp *op, const Scalar *inputs,
              Scalar *outputs);
 
 // An axis as three extents: element (o, k, i) is at (o * n + k) * inner + i.
-typedef struct Lines {
+typedef struct AxisLines {
     uint64_t outer, n, inner;
-} Lines;
-Lines lines_of(const IrType *t, int64_t axis);
+} AxisLines;
+AxisLines lines_of(const IrType *t, int64_t axis);
 
 // Marks the arguments that ops of a block may write as unknown: another target may take this
 // branch.
@@ -367,12 +368,12 @@ bool view_reach(const IrType *type, const IrArg *arg, InterpReach *reach);
 
 // ---- memory.c: metadata of memory ---------------------------------------------------------------
 Pages *pages_create(Arena *arena);
-// Shades by address. `size` in bytes.
-void pages_put_shade(Pages *p, uint64_t address, Dtype elem, Shade s);
-bool pages_get_shade(const Pages *p, uint64_t address, Dtype elem, Shade *s);
-// The shade of the element that begins here, whatever its type.
-bool pages_find_shade(const Pages *p, uint64_t address, Shade *s);
-void pages_clear_shade(Pages *p, uint64_t address, uint32_t size);
+// Shadows by address. `size` in bytes.
+void pages_put_shadow(Pages *p, uint64_t address, Dtype elem, ShadowValue s);
+bool pages_get_shadow(const Pages *p, uint64_t address, Dtype elem, ShadowValue *s);
+// The shadow of the element that begins here, whatever its type.
+bool pages_find_shadow(const Pages *p, uint64_t address, ShadowValue *s);
+void pages_clear_shadow(Pages *p, uint64_t address, uint32_t size);
 // For float atomics: the terms added so far at one address.
 typedef struct Tally {
     uint64_t n;
@@ -407,11 +408,11 @@ typedef struct InterpAccess {
     uint32_t bytes;  // of an element in memory
     uint32_t count;
     InterpPlace *place;
-    uint8_t *on;             // lane by lane: takes part (inside, and the mask holds)
-    uint8_t *maybe;          // shadow: the mask of the lane is undecided; NULL: no lane's is
-    uint8_t *inside;         // lane by lane, for any mask
-    bool astray;             // shadow: some address is undecided
-    const uint8_t *wrapped;  // sanitize: as the pointers' slot has them
+    uint8_t *on;              // lane by lane: takes part (inside, and the mask holds)
+    uint8_t *mask_undecided;  // shadow: the mask of the lane is undecided; NULL: no lane's is
+    uint8_t *inside;          // lane by lane, for any mask
+    bool undecided_address;   // shadow: some address is undecided
+    const uint8_t *wrapped;   // sanitize: as the pointers' slot has them
     const IrOp *wrap;
 } InterpAccess;
 // One dimension of a selection, or all dimensions that tile indices select together.
@@ -423,9 +424,9 @@ typedef struct Axis {
 typedef struct InterpSelection {
     Dtype elem;
     uint64_t origin;
-    uint64_t base;  // address, in half bytes for packed elements; scalar indices included
-    bool inside;    // all scalar indices are inside
-    bool astray;    // shadow: some index is undecided
+    uint64_t base;           // address, in half bytes for packed elements; scalar indices included
+    bool inside;             // all scalar indices are inside
+    bool undecided_address;  // shadow: some index is undecided
     uint32_t axis_count;
     Axis axis[IR_MAX_VIEW_RANK];
     bool run_last;  // the last axis selects neighbours in memory

@@ -67,8 +67,9 @@ void slot_copy(InterpRun *run, InterpSlot *to, const InterpSlot *from) {
         return;
     }
     memcpy(to->data, from->data, (size_t)from->count * from->size);
-    to->shaded = false;
-    if (from->shaded) memcpy(slot_shade_blank(run, to), from->shade, from->count * sizeof(Shade));
+    to->shadowed = false;
+    if (from->shadowed)
+        memcpy(slot_shadow_blank(run, to), from->shadow, from->count * sizeof(ShadowValue));
     wrap_copy(run, to, from);
 }
 
@@ -103,7 +104,7 @@ static void arguments_bind(InterpRun *run, InterpFrame *frame) {
         const IrValue *value = f->params.data[i].value;
         InterpSlot *s = slot_of(run, frame, value);
         const IrArg *arg = &run->launch->args[i];
-        s->shaded = false;
+        s->shadowed = false;
         s->wrap = NULL;
         if (value->type->kind == IR_VIEW) {
             s->argument = i;
@@ -127,7 +128,7 @@ static InterpRun run_begin(IrInterp *interp, const IrLaunch *launch) {
         .report = interp->memory,
         .shadow = launch->shadow,
         .sanitize = launch->sanitize,
-        .loose = math != 0,
+        .relaxed_math = math != 0,
         .approximate = (math & IR_MATH_APPROX) != 0,
     };
 }
@@ -135,7 +136,7 @@ static InterpRun run_begin(IrInterp *interp, const IrLaunch *launch) {
 // ---- the grid -----------------------------------------------------------------------------------
 
 static void run_program(InterpRun *run, InterpFrame *frame, const IrBlock *body) {
-    run->doubt = 0;
+    run->undecided_depth = 0;
     run->combining = 0;
     run->depth = 0;
     execute_block(run, frame, body);
@@ -153,7 +154,7 @@ static void run_grid(InterpRun *run, InterpFrame *frame, const IrBlock *body) {
                 run->program[1] = y;
                 run->program[2] = z;
                 run_program(run, frame, body);
-                if (run->over_limit || run->stuck) return;
+                if (run->over_limit || run->endless) return;
             }
 }
 
@@ -173,7 +174,8 @@ IrOutcome ir_interp_run(IrInterp *interp, const IrLaunch *launch, Diags *diags) 
     const IrBlock *body = ir_body(f);
     if (!body) return IR_RUN_DONE;
     buffers_prepare(interp, launch);
-    memset(&interp->aparts, 0, sizeof interp->aparts);  // they were in the memory of the last run
+    memset(&interp->noalias_pairs, 0,
+           sizeof interp->noalias_pairs);  // they were in the memory of the last run
     if (launch->sanitize) noalias_prepare(interp);
     InterpFrame *frame = frame_of(interp, f);
     for (uint32_t i = 0; i < frame_threads(frame); i++)
@@ -242,8 +244,8 @@ bool ir_interp_shadow(const IrInterp *interp, const void *address, IrShadow *sha
             return true;
         }
     }
-    Shade s;
-    if (!interp->pages || !pages_find_shade(interp->pages, at, &s)) return false;
+    ShadowValue s;
+    if (!interp->pages || !pages_find_shadow(interp->pages, at, &s)) return false;
     *shadow = (IrShadow){s.v, s.e, isinf(s.e) != 0};
     return true;
 }

@@ -47,7 +47,7 @@ typedef struct IrLaunch {
     IrFlushes flushes;  // of the device that the shadow is for
     bool loose_pairs;   // the device loses bits when it adds the products of f16 and bf16
     bool short_sums;    // and those of fp8, where the precision is `unit`
-    // Lines of `print`; NULL: dropped.
+    // AxisLines of `print`; NULL: dropped.
     void (*print)(void *user, Str line);
     void *user;
     uint64_t step_limit;  // ops executed before the run is aborted; 0: no limit

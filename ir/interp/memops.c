@@ -12,33 +12,33 @@ static bool is_poisoned(InterpRun *run, const InterpAccess *a, uint32_t i) {
     return buffer_of(run, a->place[i])->poisoned;
 }
 
-static uint64_t shade_address(const InterpAccess *a, uint32_t i) { return a->place[i].address; }
+static uint64_t shadow_address(const InterpAccess *a, uint32_t i) { return a->place[i].address; }
 
-static Shade memory_shade(InterpRun *run, const InterpAccess *a, uint32_t i, uint64_t bits) {
-    Shade s = shade_exact(a->elem, bits);
+static ShadowValue memory_shadow(InterpRun *run, const InterpAccess *a, uint32_t i, uint64_t bits) {
+    ShadowValue s = shadow_exact(a->elem, bits);
     if (is_poisoned(run, a, i))
         s.e = HUGE_VAL;
     else
-        pages_get_shade(run->interp->pages, shade_address(a, i), a->elem, &s);
+        pages_get_shadow(run->interp->pages, shadow_address(a, i), a->elem, &s);
     return s;
 }
 
-static void load_shades(InterpRun *run, const InterpAccess *a, const InterpSlot *other,
-                        InterpSlot *r) {
+static void load_shadows(InterpRun *run, const InterpAccess *a, const InterpSlot *other,
+                         InterpSlot *r) {
     for (uint32_t i = 0; i < a->count; i++) {
-        Shade pad = other ? shade_get(other, slot_lane(other, i)) : (Shade){0, 0};
-        Shade s = a->on[i] ? memory_shade(run, a, i, slot_get(r, i)) : pad;
-        if (a->maybe && a->maybe[i]) {
+        ShadowValue pad = other ? shadow_get(other, slot_lane(other, i)) : (ShadowValue){0, 0};
+        ShadowValue s = a->on[i] ? memory_shadow(run, a, i, slot_get(r, i)) : pad;
+        if (a->mask_undecided && a->mask_undecided[i]) {
             if (a->on[i])
-                s = shade_join(s, pad);
+                s = shadow_join(s, pad);
             else
                 s.e = HUGE_VAL;  // the value that the other branch would have read is not examined
         }
-        if (a->astray) s.e = HUGE_VAL;
-        Shade plain = shade_exact(r->elem, slot_get(r, i));
+        if (a->undecided_address) s.e = HUGE_VAL;
+        ShadowValue plain = shadow_exact(r->elem, slot_get(r, i));
         bool same = s.e == 0 && (s.v == plain.v || !dtype_is(r->elem, DTYPE_CLASS_ANYFLOAT) ||
                                  (isnan(s.v) && isnan(plain.v)));
-        if (!same || r->shaded) slot_shade(run, r)[i] = s;
+        if (!same || r->shadowed) slot_shadow(run, r)[i] = s;
     }
 }
 
@@ -69,33 +69,33 @@ void poison_written(InterpRun *run, InterpFrame *frame, const IrBlock *block) {
     }
 }
 
-static void put_shade(InterpRun *run, const InterpAccess *a, uint32_t i, Shade s) {
+static void put_shadow(InterpRun *run, const InterpAccess *a, uint32_t i, ShadowValue s) {
     bool is_float = dtype_is(a->elem, DTYPE_CLASS_ANYFLOAT);
-    if (run->doubt) s.e = HUGE_VAL;
+    if (run->undecided_depth) s.e = HUGE_VAL;
     if (is_float || s.e > 0)
-        pages_put_shade(run->interp->pages, shade_address(a, i), a->elem, s);
+        pages_put_shadow(run->interp->pages, shadow_address(a, i), a->elem, s);
     else
-        pages_clear_shade(run->interp->pages, shade_address(a, i), a->bytes);
+        pages_clear_shadow(run->interp->pages, shadow_address(a, i), a->bytes);
 }
 
-// Before the bytes change: joins the shades of memory and value where the mask is undecided.
-static void store_shade(InterpRun *run, const InterpAccess *a, uint32_t i, const InterpSlot *x) {
+// Before the bytes change: joins the shadows of memory and value where the mask is undecided.
+static void store_shadow(InterpRun *run, const InterpAccess *a, uint32_t i, const InterpSlot *x) {
     uint64_t lane = slot_lane(x, i);
-    Shade s = shade_get(x, lane);
-    if (a->maybe && a->maybe[i]) {
+    ShadowValue s = shadow_get(x, lane);
+    if (a->mask_undecided && a->mask_undecided[i]) {
         if (!a->on[i]) {
-            s = shade_exact(a->elem, 0);
+            s = shadow_exact(a->elem, 0);
             s.e = HUGE_VAL;
         } else {
             uint64_t old = memory_read(a->elem, a->place[i].address);
-            s = shade_join(s, memory_shade(run, a, i, old));
+            s = shadow_join(s, memory_shadow(run, a, i, old));
         }
     } else if (!a->on[i]) {
         return;
     }
-    Tally *tally = pages_tally(run->interp->pages, shade_address(a, i), false);
+    Tally *tally = pages_tally(run->interp->pages, shadow_address(a, i), false);
     if (tally) tally->n = 0;
-    put_shade(run, a, i, s);
+    put_shadow(run, a, i, s);
 }
 
 // ---- loads --------------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ static void execute_load(InterpRun *run, InterpFrame *frame, const IrOp *op) {
         uint64_t pad = other ? slot_get(other, slot_lane(other, i)) : 0;
         slot_put(r, i, a.on[i] ? memory_read(a.elem, a.place[i].address) : pad);
     }
-    if (run->shadow) load_shades(run, &a, other, r);
+    if (run->shadow) load_shadows(run, &a, other, r);
 }
 
 // ---- stores -------------------------------------------------------------------------------------
@@ -192,10 +192,10 @@ static void execute_store(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     InterpAccess a = access_of(run, frame, op, TOUCH_WRITE);
     if (run->sanitize && frame->func->level == IR_LEVEL_TILE) store_check_duplicates(run, &a, x);
     for (uint32_t i = 0; i < a.count; i++) {
-        if (run->shadow) store_shade(run, &a, i, x);
+        if (run->shadow) store_shadow(run, &a, i, x);
         if (a.on[i]) memory_write(a.elem, a.place[i].address, slot_get(x, slot_lane(x, i)));
     }
-    if (run->shadow && a.astray) poison(run, &a);
+    if (run->shadow && a.undecided_address) poison(run, &a);
 }
 
 // ---- atomics ------------------------------------------------------------------------------------
@@ -218,7 +218,7 @@ static uint64_t modified(IrRmw rmw, Dtype t, uint64_t old, uint64_t x) {
     return result;
 }
 
-static void tally_add(Tally *t, Shade s) {
+static void tally_add(Tally *t, ShadowValue s) {
     t->sum += s.v;
     t->magnitude += fabs(s.v) + s.e;
     t->error += s.e;
@@ -231,24 +231,25 @@ static void tally_add(Tally *t, Shade s) {
 }
 
 // A float sum that grows in any order: the row of `sum` over the start and all terms (with rule S).
-static Shade tally_shade(const Tally *t, Dtype elem, uint64_t bits, bool approximate) {
+static ShadowValue tally_shadow(const Tally *t, Dtype elem, uint64_t bits, bool approximate) {
     const DtypeFloat *f = dtype_float(elem);
     bool flushed = approximate && elem == DTYPE_F32 && !(t->exact && t->lowest >= f->min_exponent);
     double u = ldexp(1, -f->precision);
-    Shade s = shade_exact(elem, bits);
-    if (isnan(t->sum) || isinf(t->sum)) return (Shade){t->sum, isfinite(t->error) ? 0 : HUGE_VAL};
+    ShadowValue s = shadow_exact(elem, bits);
+    if (isnan(t->sum) || isinf(t->sum))
+        return (ShadowValue){t->sum, isfinite(t->error) ? 0 : HUGE_VAL};
     if (t->exact && !flushed && t->magnitude < ldexp(1, t->lowest + f->precision)) return s;
     double n = (double)t->n;
     double e = t->error + 2 * n * u * t->magnitude + ldexp(n, -53) * t->magnitude;
     if (flushed) e += 2 * n * ldexp(1, f->min_exponent);  // an operand and a sum of each addition
     if (t->magnitude > f->greatest) e = HUGE_VAL;
-    return (Shade){t->sum, e};
+    return (ShadowValue){t->sum, e};
 }
 
 // The tally of an element that `rmw` changes now. If another kind came before, a program that alone
 // uses the element restarts from the value there, unless another program comes later; with several
 // programs, their order is unknown.
-static Tally *tally_of(InterpRun *run, uint64_t address, IrRmw rmw, Shade old) {
+static Tally *tally_of(InterpRun *run, uint64_t address, IrRmw rmw, ShadowValue old) {
     Tally *t = pages_tally(run->interp->pages, address, true);
     uint8_t kind = (uint8_t)(rmw == IR_RMW_SUB ? IR_RMW_ADD : rmw);
     uint32_t program = run->program_number;
@@ -264,27 +265,27 @@ static Tally *tally_of(InterpRun *run, uint64_t address, IrRmw rmw, Shade old) {
     return t;
 }
 
-// The shade of memory after one atomic; `old` is the shade before it, `x` the operand's.
-static Shade atomic_shade(InterpRun *run, const InterpAccess *a, uint32_t i, IrRmw rmw, Shade old,
-                          Shade x, uint64_t result) {
-    Tally *t = tally_of(run, shade_address(a, i), rmw, old);
+// The shadow of memory after one atomic; `old` is the shadow before it, `x` the operand's.
+static ShadowValue atomic_shadow(InterpRun *run, const InterpAccess *a, uint32_t i, IrRmw rmw,
+                                 ShadowValue old, ShadowValue x, uint64_t result) {
+    Tally *t = tally_of(run, shadow_address(a, i), rmw, old);
     bool sums = rmw == IR_RMW_ADD || rmw == IR_RMW_SUB;
     bool floats = dtype_is(a->elem, DTYPE_CLASS_ANYFLOAT);
     if (rmw == IR_RMW_SUB) x.v = -x.v;
     tally_add(t, x);
-    Shade s = shade_exact(a->elem, result);
-    if (t->mixed) return (Shade){s.v, HUGE_VAL};
-    if (floats && sums) return tally_shade(t, a->elem, result, run->approximate);
+    ShadowValue s = shadow_exact(a->elem, result);
+    if (t->mixed) return (ShadowValue){s.v, HUGE_VAL};
+    if (floats && sums) return tally_shadow(t, a->elem, result, run->approximate);
     if (rmw == IR_RMW_MIN || rmw == IR_RMW_MAX)
-        return shade_lane(&(ShadeLane){.code = rmw == IR_RMW_MIN ? IR_MIN : IR_MAX,
-                                       .from = a->elem,
-                                       .to = a->elem,
-                                       .same_bits = true,
-                                       .n = 2,
-                                       .in = {old, x},
-                                       .result = result});
+        return shadow_lane(&(ShadowLane){.code = rmw == IR_RMW_MIN ? IR_MIN : IR_MAX,
+                                         .from = a->elem,
+                                         .to = a->elem,
+                                         .same_bits = true,
+                                         .n = 2,
+                                         .in = {old, x},
+                                         .result = result});
     if (rmw == IR_RMW_XCHG) {
-        s = t->n > 1 ? shade_join(x, old) : x;
+        s = t->n > 1 ? shadow_join(x, old) : x;
         return s;
     }
     if (old.e == 0 && x.e == 0) return s;
@@ -309,22 +310,23 @@ static void atomic_lane(InterpRun *run, const InterpAccess *a, uint32_t i,
     IrRmw rmw = expected ? IR_RMW_XCHG : (IrRmw)ir_attr_int(a->op, IR_ATTR_RMW);
     bool swaps = !expected || old == slot_get(expected, slot_lane(expected, i));
     if (rmw == IR_RMW_LOAD) {
-        bool sure = lonely && !(a->maybe && a->maybe[i]) && !a->astray;
-        Shade known = run->shadow ? memory_shade(run, a, i, old) : (Shade){0, 0};
-        if (run->shadow) r->shade[i] = sure ? known : (Shade){known.v, HUGE_VAL};
+        bool sure = lonely && !(a->mask_undecided && a->mask_undecided[i]) && !a->undecided_address;
+        ShadowValue known = run->shadow ? memory_shadow(run, a, i, old) : (ShadowValue){0, 0};
+        if (run->shadow) r->shadow[i] = sure ? known : (ShadowValue){known.v, HUGE_VAL};
         slot_put(r, i, old);
         return;
     }
     next = swaps ? modified(rmw, a->elem, old, value) : old;
     if (run->shadow) {
-        Shade before = memory_shade(run, a, i, old), operand = shade_get(x, lane);
-        bool doubt = (a->maybe && a->maybe[i]) || a->astray || (expected && !lonely);
-        if (expected && shade_get(expected, slot_lane(expected, i)).e + before.e > 0) doubt = true;
-        Shade after = before;
-        if (swaps) after = atomic_shade(run, a, i, rmw, before, operand, next);
+        ShadowValue before = memory_shadow(run, a, i, old), operand = shadow_get(x, lane);
+        bool doubt = (a->mask_undecided && a->mask_undecided[i]) || a->undecided_address ||
+                     (expected && !lonely);
+        if (expected && shadow_get(expected, slot_lane(expected, i)).e + before.e > 0) doubt = true;
+        ShadowValue after = before;
+        if (swaps) after = atomic_shadow(run, a, i, rmw, before, operand, next);
         if (doubt) after.e = HUGE_VAL;
-        put_shade(run, a, i, after);
-        r->shade[i] = lonely && !doubt ? before : (Shade){before.v, HUGE_VAL};
+        put_shadow(run, a, i, after);
+        r->shadow[i] = lonely && !doubt ? before : (ShadowValue){before.v, HUGE_VAL};
     }
     run->changed |= next != old;
     memory_write(a->elem, address, next);
@@ -341,19 +343,19 @@ static void execute_atomic(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     bool lonely = run->shadow && alone(run, &a);
     // The host may be what such an atomic waits for.
     run->changed |= ir_attr_int(op, IR_ATTR_SCOPE) == IR_SCOPE_SYSTEM;
-    if (run->shadow) slot_shade_blank(run, r);
+    if (run->shadow) slot_shadow_blank(run, r);
     for (uint32_t i = 0; i < a.count; i++) {
-        bool maybe = a.maybe && a.maybe[i];
+        bool maybe = a.mask_undecided && a.mask_undecided[i];
         if (a.on[i]) {
             atomic_lane(run, &a, i, expected, x, r, lonely);
         } else {
             slot_put(r, i, 0);
             if (!run->shadow) continue;
-            r->shade[i] = (Shade){0, maybe ? HUGE_VAL : 0};
-            if (maybe && !loads) store_shade(run, &a, i, x);
+            r->shadow[i] = (ShadowValue){0, maybe ? HUGE_VAL : 0};
+            if (maybe && !loads) store_shadow(run, &a, i, x);
         }
     }
-    if (run->shadow && a.astray && !loads) poison(run, &a);
+    if (run->shadow && a.undecided_address && !loads) poison(run, &a);
 }
 
 // ---- inside, scratch ----------------------------------------------------------------------------
@@ -370,7 +372,7 @@ static void execute_inside(InterpRun *run, InterpFrame *frame, const IrOp *op) {
         }
         slot_put(r, i, inside);
     }
-    if (s.astray) slot_doubt(run, r);
+    if (s.undecided_address) slot_set_undecided(run, r);
 }
 
 static uint64_t scratch_origin(InterpRun *run, const IrOp *op) {
@@ -424,7 +426,7 @@ static bool execute_update(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     const InterpSlot *x = operand_slot(run, frame, op, 1);
     InterpSlot *r = result_slot(run, frame, op, 0);
     InterpAccess a = access_of(run, frame, op, TOUCH_ATOMIC);
-    if (run->shadow) slot_doubt(run, r);
+    if (run->shadow) slot_set_undecided(run, r);
     for (uint32_t i = 0; i < a.count; i++) {
         uint64_t address = a.place[i].address, old = 0;
         if (a.on[i]) {
@@ -433,7 +435,7 @@ static bool execute_update(InterpRun *run, InterpFrame *frame, const IrOp *op) {
             TRY(combine(run, frame, op, inputs, &next));
             run->changed = true;
             memory_write(a.elem, address, next.bits);
-            if (run->shadow) put_shade(run, &a, i, (Shade){0, HUGE_VAL});
+            if (run->shadow) put_shadow(run, &a, i, (ShadowValue){0, HUGE_VAL});
         }
         slot_put(r, i, old);
     }

@@ -1,4 +1,4 @@
-// Metadata of memory: shades, and marks of which program accessed what.
+// Metadata of memory: shadows, and marks of which program accessed what.
 //
 // Pages of 4096 addresses, found by hash. A page keeps one entry for each unit of 2^shift bytes,
 // the size of the smallest element seen there; a smaller one makes the units finer. Packed elements
@@ -8,29 +8,29 @@
 enum { PAGE_BITS = 12 };
 #define PAGE_SIZE (UINT32_C(1) << PAGE_BITS)
 
-typedef struct Toucher {
+typedef struct Accessor {
     uint32_t program;  // + 1; 0: none
     uint32_t time;     // the number of releases before its last access of this kind
-} Toucher;
+} Accessor;
 
 // The programs that accessed a unit, and how. Plain accesses and atomics are kept apart: one
 // program may do both, and another program's atomic conflicts with plain accesses but not with
 // atomics.
 typedef struct MemoryMark {
-    Toucher writer;     // by plain stores
-    Toucher reader;     // by plain loads; MANY: several
-    Toucher atomic[2];  // the last, and the last other than that one; none after a plain write
-    Toucher watcher;    // by atomic loads, likewise; MANY: several
+    Accessor writer;     // by plain stores
+    Accessor reader;     // by plain loads; MANY: several
+    Accessor atomic[2];  // the last, and the last other than that one; none after a plain write
+    Accessor watcher;    // by atomic loads, likewise; MANY: several
 } MemoryMark;
 
 typedef struct MemoryEntry {
-    Shade shade;
+    ShadowValue shadow;
     uint8_t kind;  // Dtype + 1 of the element that begins here; 0: none
 } MemoryEntry;
 
 typedef struct MemoryPage {
     uint64_t number;
-    unsigned shade_shift, mark_shift;
+    unsigned shadow_shift, mark_shift;
     MemoryEntry *entries;
     MemoryMark *marks;
 } MemoryPage;
@@ -89,73 +89,73 @@ static unsigned unit_shift(uint64_t address, uint64_t size) {
     return shift;
 }
 
-// ---- shades -------------------------------------------------------------------------------------
+// ---- shadows ------------------------------------------------------------------------------------
 
 static uint64_t element_bytes(Dtype elem) {
     return dtype_is(elem, DTYPE_CLASS_PACKED) ? 1 : dtype_size(elem);
 }
 
 static void entries_refine(Pages *p, MemoryPage *page, unsigned shift) {
-    if (page->entries && page->shade_shift <= shift) return;
+    if (page->entries && page->shadow_shift <= shift) return;
     MemoryEntry *fine = arena_new(p->arena, MemoryEntry, PAGE_SIZE >> shift);
     if (page->entries)
-        for (uint32_t i = 0; i < PAGE_SIZE >> page->shade_shift; i++)
-            fine[i << (page->shade_shift - shift)] = page->entries[i];
+        for (uint32_t i = 0; i < PAGE_SIZE >> page->shadow_shift; i++)
+            fine[i << (page->shadow_shift - shift)] = page->entries[i];
     page->entries = fine;
-    page->shade_shift = shift;
+    page->shadow_shift = shift;
 }
 
 static MemoryEntry *entry_at(MemoryPage *page, uint64_t address) {
-    return &page->entries[(address & (PAGE_SIZE - 1)) >> page->shade_shift];
+    return &page->entries[(address & (PAGE_SIZE - 1)) >> page->shadow_shift];
 }
 
-void pages_clear_shade(Pages *p, uint64_t address, uint32_t size) {
+void pages_clear_shadow(Pages *p, uint64_t address, uint32_t size) {
     for (uint64_t at = address; at < address + size;) {
         MemoryPage *page = page_find(p, at);
         uint64_t next = (at | (uint64_t)(PAGE_SIZE - 1)) + 1;
         if (page && page->entries) {
             entry_at(page, at)->kind = 0;
-            next = at + (UINT64_C(1) << page->shade_shift);
+            next = at + (UINT64_C(1) << page->shadow_shift);
         }
         at = next;
     }
 }
 
-void pages_put_shade(Pages *p, uint64_t address, Dtype elem, Shade s) {
+void pages_put_shadow(Pages *p, uint64_t address, Dtype elem, ShadowValue s) {
     uint64_t size = element_bytes(elem);
     MemoryPage *page = page_at(p, address);
     entries_refine(p, page, unit_shift(address, size));
-    if ((UINT64_C(1) << page->shade_shift) < size)
+    if ((UINT64_C(1) << page->shadow_shift) < size)
         for (uint64_t at = address + 1; at < address + size; at++) {
             MemoryPage *other = page_find(p, at);
             if (other && other->entries) entry_at(other, at)->kind = 0;
         }
     MemoryEntry *e = entry_at(page, address);
-    e->shade = s;
+    e->shadow = s;
     e->kind = (uint8_t)(elem + 1);
 }
 
-bool pages_get_shade(const Pages *p, uint64_t address, Dtype elem, Shade *s) {
+bool pages_get_shadow(const Pages *p, uint64_t address, Dtype elem, ShadowValue *s) {
     MemoryPage *page = page_find(p, address);
     if (!page || !page->entries) return false;
     const MemoryEntry *e = entry_at(page, address);
     if (!e->kind) return false;
-    bool whole = (address & ((UINT64_C(1) << page->shade_shift) - 1)) == 0;
+    bool whole = (address & ((UINT64_C(1) << page->shadow_shift) - 1)) == 0;
     if (e->kind == elem + 1 && whole) {
-        *s = e->shade;
+        *s = e->shadow;
         return true;
     }
     // Part of an element, or the element as another type: exact bytes stay exact.
-    if (e->shade.e > 0) s->e = HUGE_VAL;
-    return e->shade.e > 0;
+    if (e->shadow.e > 0) s->e = HUGE_VAL;
+    return e->shadow.e > 0;
 }
 
-bool pages_find_shade(const Pages *p, uint64_t address, Shade *s) {
+bool pages_find_shadow(const Pages *p, uint64_t address, ShadowValue *s) {
     MemoryPage *page = page_find(p, address);
     if (!page || !page->entries) return false;
     const MemoryEntry *e = entry_at(page, address);
-    if (!e->kind || (address & ((UINT64_C(1) << page->shade_shift) - 1))) return false;
-    *s = e->shade;
+    if (!e->kind || (address & ((UINT64_C(1) << page->shadow_shift) - 1))) return false;
+    *s = e->shadow;
     return true;
 }
 
@@ -206,7 +206,7 @@ static bool is_ordered(const Pages *p, uint32_t other, uint32_t time, uint32_t p
     return false;
 }
 
-static bool conflicts_with(const Pages *p, const Toucher *other, uint32_t program) {
+static bool conflicts_with(const Pages *p, const Accessor *other, uint32_t program) {
     return other->program && other->program != program &&
            !is_ordered(p, other->program, other->time, program);
 }
@@ -222,20 +222,20 @@ static uint32_t conflict(const Pages *p, const MemoryMark *m, Touch touch, uint3
     return 0;
 }
 
-static void mark_reader(Toucher *reader, Toucher now) {
+static void mark_reader(Accessor *reader, Accessor now) {
     if (reader->program && reader->program != now.program) now.program = MANY;
     *reader = now;
 }
 
 static void mark_touch(const Pages *p, MemoryMark *m, Touch touch, uint32_t program) {
-    Toucher now = {program, (uint32_t)p->releases.count};
+    Accessor now = {program, (uint32_t)p->releases.count};
     switch (touch) {
     case TOUCH_READ: mark_reader(&m->reader, now); return;
     case TOUCH_ATOMIC_READ: mark_reader(&m->watcher, now); return;
     case TOUCH_WRITE:
         m->writer = now;  // anything that conflicts with earlier atomics conflicts with this write
                           // as well
-        m->atomic[0] = m->atomic[1] = m->watcher = (Toucher){0};
+        m->atomic[0] = m->atomic[1] = m->watcher = (Accessor){0};
         return;
     case TOUCH_ATOMIC:
         if (m->atomic[0].program != program) m->atomic[1] = m->atomic[0];

@@ -1,7 +1,7 @@
 // thread.mma and thread.wgmma: the fragments of lanes are assembled by their layouts, multiplied,
 // and split again. Sums of floats are computed in double, starting from the accumulator, in the
 // order of k, and rounded once; docs/numerics.md says how far a machine may differ.
-#include "ir/analysis/spread.h"
+#include "ir/analysis/layout_infer.h"
 #include "ir/interp/internal.h"
 
 enum { LANES_MAX = 64 };
@@ -64,7 +64,7 @@ static uint64_t float_sum(const MmaProduct *p, uint32_t i, uint32_t j) {
 
 static void warp_product(InterpRun *run, InterpFrame *frame, const IrOp *op, uint32_t first) {
     Dtype a_type = ir_operand(op, 0)->type->elem;
-    MatrixShape shape = spread_product(op);
+    MatrixShape shape = ir_mma_shape(op);
     Fragments f[3];
     for (uint32_t i = 0; i < 3; i++) f[i] = fragments_of(run, frame, op, first, i, shape);
     MmaProduct p = {gathered(run, &f[0]),
@@ -128,7 +128,7 @@ static uint64_t *group_values(InterpRun *run, InterpFrame *frame, const IrOp *op
 }
 
 static void group_product(InterpRun *run, InterpFrame *frame, const IrOp *op, uint32_t first) {
-    MatrixShape shape = spread_product(op);
+    MatrixShape shape = ir_mma_shape(op);
     Layout a = layout_wgmma_a(shape.bits), sum = layout_wgmma(shape.n);
     bool in_memory = ir_operand(op, 0)->type->kind == IR_PTR;
     InterpFrame *begin = frame_thread(frame, first);

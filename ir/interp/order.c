@@ -36,7 +36,7 @@ static void sort_places(const uint64_t *rank, uint32_t *place, uint32_t *other, 
     }
 }
 
-static uint32_t *sorted_line(InterpRun *run, const InterpSlot *x, uint64_t first, Lines l,
+static uint32_t *sorted_line(InterpRun *run, const InterpSlot *x, uint64_t first, AxisLines l,
                              bool descending) {
     uint64_t *rank = arena_new(run->scratch, uint64_t, l.n);
     uint32_t *place = arena_new(run->scratch, uint32_t, l.n);
@@ -55,13 +55,13 @@ typedef struct InterpOrder {
     InterpRun *run;
     const InterpSlot *key;
     const uint32_t *place;
-    Lines l;
+    AxisLines l;
     uint64_t first;
     bool descending;
 } InterpOrder;
 
-static Shade key_shade(const InterpOrder *o, uint64_t k) {
-    return shade_get(o->key, o->first + o->place[k] * o->l.inner);
+static ShadowValue key_shadow(const InterpOrder *o, uint64_t k) {
+    return shadow_get(o->key, o->first + o->place[k] * o->l.inner);
 }
 
 // v, L and H of the line, each sorted separately.
@@ -72,7 +72,7 @@ static double *sorted_values(const InterpOrder *o, int side) {
     uint64_t *rank = arena_new(arena, uint64_t, n);
     uint32_t *place = arena_new(arena, uint32_t, n), *other = arena_new(arena, uint32_t, n);
     for (uint64_t k = 0; k < n; k++) {
-        Shade s = shade_get(o->key, o->first + k * o->l.inner);
+        ShadowValue s = shadow_get(o->key, o->first + k * o->l.inner);
         value[k] = s.v + side * s.e;
         if (isnan(value[k]) && !isnan(s.v)) value[k] = side * HUGE_VAL;
         uint64_t bits;
@@ -86,57 +86,59 @@ static double *sorted_values(const InterpOrder *o, int side) {
 }
 
 static bool neighbours_decided(const InterpOrder *o, uint64_t k) {
-    Shade s = key_shade(o, k);
+    ShadowValue s = key_shadow(o, k);
     for (int side = -1; side <= 1; side += 2) {
         if ((side < 0 && k == 0) || (side > 0 && k + 1 == o->l.n)) continue;
-        Shade t = key_shade(o, side < 0 ? k - 1 : k + 1);
+        ShadowValue t = key_shadow(o, side < 0 ? k - 1 : k + 1);
         if (s.e == 0 && t.e == 0) continue;
         if (!(fabs(s.v - t.v) > s.e + t.e)) return false;
     }
     return true;
 }
 
-static void shade_sorted_keys(const InterpOrder *o, InterpSlot *r, uint64_t count, uint64_t first) {
+static void shadow_sorted_keys(const InterpOrder *o, InterpSlot *r, uint64_t count,
+                               uint64_t first) {
     const double *v = sorted_values(o, 0), *low = sorted_values(o, -1), *high = sorted_values(o, 1);
     for (uint64_t k = 0; k < count; k++) {
         double e = v[k] == low[k] && v[k] == high[k] ? 0 : fmax(high[k] - v[k], v[k] - low[k]);
         if (isnan(e)) e = isnan(v[k]) && isnan(low[k]) && isnan(high[k]) ? 0 : HUGE_VAL;
-        r->shade[first + k * o->l.inner] = (Shade){v[k], e};
+        r->shadow[first + k * o->l.inner] = (ShadowValue){v[k], e};
     }
 }
 
-static void shade_followers(const InterpOrder *o, const InterpSlot *x, InterpSlot *r) {
+static void shadow_followers(const InterpOrder *o, const InterpSlot *x, InterpSlot *r) {
     for (uint64_t k = 0; k < o->l.n; k++) {
-        Shade s = shade_get(x, o->first + o->place[k] * o->l.inner);
+        ShadowValue s = shadow_get(x, o->first + o->place[k] * o->l.inner);
         if (!neighbours_decided(o, k)) s.e = HUGE_VAL;
-        r->shade[o->first + k * o->l.inner] = s;
+        r->shadow[o->first + k * o->l.inner] = s;
     }
 }
 
-static void sort_line(InterpRun *run, InterpFrame *frame, const IrOp *op, Lines l, uint64_t first) {
+static void sort_line(InterpRun *run, InterpFrame *frame, const IrOp *op, AxisLines l,
+                      uint64_t first) {
     const InterpSlot *key = operand_slot(run, frame, op, 0);
     bool descending = ir_attr_int(op, IR_ATTR_DESCENDING) != 0;
     InterpOrder o = {run, key, sorted_line(run, key, first, l, descending), l, first, descending};
-    bool shadow = run->shadow && shade_any(run, frame, op);
+    bool shadow = run->shadow && shadow_any(run, frame, op);
     for (uint32_t v = 0; v < op->result_count; v++) {
         const InterpSlot *x = operand_slot(run, frame, op, v);
         InterpSlot *r = slot_of(run, frame, ir_result(op, v));
         for (uint64_t k = 0; k < l.n; k++)
             slot_put(r, first + k * l.inner, slot_get(x, first + o.place[k] * l.inner));
         if (!shadow) continue;
-        if (v == 0 && key->shaded)
-            shade_sorted_keys(&o, r, l.n, first);
+        if (v == 0 && key->shadowed)
+            shadow_sorted_keys(&o, r, l.n, first);
         else
-            shade_followers(&o, x, r);
+            shadow_followers(&o, x, r);
     }
 }
 
 void execute_sort(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     const InterpSlot *key = operand_slot(run, frame, op, 0);
-    Lines l = lines_of(key->type, ir_attr_int(op, IR_ATTR_AXIS));
+    AxisLines l = lines_of(key->type, ir_attr_int(op, IR_ATTR_AXIS));
     for (uint32_t v = 0; v < op->result_count; v++) {
         InterpSlot *r = result_slot(run, frame, op, v);
-        if (run->shadow && shade_any(run, frame, op)) slot_shade_blank(run, r);
+        if (run->shadow && shadow_any(run, frame, op)) slot_shadow_blank(run, r);
     }
     for (uint64_t o = 0; o < l.outer; o++)
         for (uint64_t i = 0; i < l.inner; i++) {
@@ -150,11 +152,11 @@ void execute_topk(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     InterpSlot *x = operand_slot(run, frame, op, 0);
     InterpSlot *values = result_slot(run, frame, op, 0), *places = result_slot(run, frame, op, 1);
     int64_t axis = ir_attr_int(op, IR_ATTR_AXIS);
-    Lines l = lines_of(x->type, axis), to = lines_of(values->type, axis);
-    bool shadow = run->shadow && x->shaded;
+    AxisLines l = lines_of(x->type, axis), to = lines_of(values->type, axis);
+    bool shadow = run->shadow && x->shadowed;
     if (shadow) {
-        slot_shade_blank(run, values);
-        slot_shade_blank(run, places);
+        slot_shadow_blank(run, values);
+        slot_shadow_blank(run, places);
     }
     for (uint64_t o = 0; o < l.outer; o++)
         for (uint64_t i = 0; i < l.inner; i++) {
@@ -166,9 +168,10 @@ void execute_topk(InterpRun *run, InterpFrame *frame, const IrOp *op) {
                 slot_put(values, at, slot_get(x, first + order.place[k] * l.inner));
                 slot_put(places, at, order.place[k]);
                 if (shadow)
-                    places->shade[at] = (Shade){0, neighbours_decided(&order, k) ? 0 : HUGE_VAL};
+                    places->shadow[at] =
+                        (ShadowValue){0, neighbours_decided(&order, k) ? 0 : HUGE_VAL};
             }
-            if (shadow) shade_sorted_keys(&order, values, to.n, target);
+            if (shadow) shadow_sorted_keys(&order, values, to.n, target);
             arena_reset(run->scratch, mark);
         }
 }
@@ -206,6 +209,6 @@ void execute_random(InterpRun *run, InterpFrame *frame, const IrOp *op) {
         philox(counter, key, out);
         for (uint32_t v = 0; v < 4; v++) slot_put(r[v], i, out[v]);
     }
-    if (run->shadow && shade_any(run, frame, op))
-        for (uint32_t v = 0; v < 4; v++) slot_doubt(run, r[v]);
+    if (run->shadow && shadow_any(run, frame, op))
+        for (uint32_t v = 0; v < 4; v++) slot_set_undecided(run, r[v]);
 }

@@ -114,10 +114,10 @@ static uint64_t taken(const Accumulator *s) {
 // ---- shadows of one line ------------------------------------------------------------------------
 
 // A lane whose mask is undecided may or may not take part.
-static Shade doubtful_term(IrReduce kind, Shade s, bool on) {
-    if (kind != IR_REDUCE_SUM) return (Shade){s.v, HUGE_VAL};
+static ShadowValue undecided_term(IrReduce kind, ShadowValue s, bool on) {
+    if (kind != IR_REDUCE_SUM) return (ShadowValue){s.v, HUGE_VAL};
     double reach = fabs(s.v) + s.e;
-    return on ? (Shade){s.v, reach} : (Shade){0, reach};
+    return on ? (ShadowValue){s.v, reach} : (ShadowValue){0, reach};
 }
 
 typedef struct ReduceLine {
@@ -129,35 +129,35 @@ static bool lane_on(const ReduceLine *l, uint64_t k) {
     return !l->mask || slot_get(l->mask, slot_lane(l->mask, l->first + k * l->stride));
 }
 
-static bool lane_doubtful(const ReduceLine *l, uint64_t k) {
-    return l->mask && l->mask->shaded &&
-           shade_get(l->mask, slot_lane(l->mask, l->first + k * l->stride)).e > 0;
+static bool lane_undecided(const ReduceLine *l, uint64_t k) {
+    return l->mask && l->mask->shadowed &&
+           shadow_get(l->mask, slot_lane(l->mask, l->first + k * l->stride)).e > 0;
 }
 
-static Shade line_shade(InterpRun *run, const ReduceLine *l, IrReduce kind, uint64_t x) {
+static ShadowValue line_shadow(InterpRun *run, const ReduceLine *l, IrReduce kind, uint64_t x) {
     ArenaMark mark = arena_mark(run->scratch);
     uint64_t *bits = arena_new(run->scratch, uint64_t, l->n);
-    Shade *shades = arena_new(run->scratch, Shade, l->n);
+    ShadowValue *shadows = arena_new(run->scratch, ShadowValue, l->n);
     uint32_t n = 0;
     for (uint64_t k = 0; k < l->n; k++) {
         uint64_t at = l->first + k * l->stride;
-        bool on = lane_on(l, k), doubtful = lane_doubtful(l, k);
-        if (!on && !doubtful) continue;
+        bool on = lane_on(l, k), undecided = lane_undecided(l, k);
+        if (!on && !undecided) continue;
         bits[n] = slot_get(l->x, at);
-        shades[n] = shade_get(l->x, at);
-        if (doubtful) shades[n] = doubtful_term(kind, shades[n], on);
+        shadows[n] = shadow_get(l->x, at);
+        if (undecided) shadows[n] = undecided_term(kind, shadows[n], on);
         n++;
     }
-    ShadeTerms terms = {l->x->elem, n, bits, shades};
-    Shade s = shade_reduce(&terms, kind, x);
+    ShadowTerms terms = {l->x->elem, n, bits, shadows};
+    ShadowValue s = shadow_reduce(&terms, kind, x);
     arena_reset(run->scratch, mark);
     return s;
 }
 
-static bool needs_shade(const InterpRun *run, const InterpSlot *x, const InterpSlot *mask,
-                        IrReduce kind) {
+static bool needs_shadow(const InterpRun *run, const InterpSlot *x, const InterpSlot *mask,
+                         IrReduce kind) {
     if (!run->shadow) return false;
-    return x->shaded || (mask && mask->shaded) || (adds(kind) && is_float(x->elem));
+    return x->shadowed || (mask && mask->shadowed) || (adds(kind) && is_float(x->elem));
 }
 
 // ---- reduce -------------------------------------------------------------------------------------
@@ -194,14 +194,14 @@ static uint64_t reduce_line(IrReduce kind, const ReduceLine *l) {
 static void reduce_operand(InterpRun *run, const IrOp *op, const InterpSlot *mask,
                            const InterpSlot *x, InterpSlot *r) {
     IrReduce kind = (IrReduce)ir_attr_int(op, IR_ATTR_REDUCE);
-    Lines l = lines_of(x->type, ir_attr_int(op, IR_ATTR_AXIS));
-    Shade *shade = needs_shade(run, x, mask, kind) ? slot_shade_blank(run, r) : NULL;
+    AxisLines l = lines_of(x->type, ir_attr_int(op, IR_ATTR_AXIS));
+    ShadowValue *shadow = needs_shadow(run, x, mask, kind) ? slot_shadow_blank(run, r) : NULL;
     for (uint64_t o = 0; o < l.outer; o++)
         for (uint64_t i = 0; i < l.inner; i++) {
             ReduceLine line = {x, mask, o * l.n * l.inner + i, l.inner, l.n};
             uint64_t at = o * l.inner + i;
             slot_put(r, at, reduce_line(kind, &line));
-            if (shade) shade[at] = line_shade(run, &line, kind, slot_get(r, at));
+            if (shadow) shadow[at] = line_shadow(run, &line, kind, slot_get(r, at));
         }
 }
 
@@ -242,18 +242,18 @@ static bool fold_tree(InterpRun *run, InterpFrame *frame, const IrOp *op, Tuple 
 }
 
 static Tuple tuple_collect(InterpRun *run, InterpFrame *frame, const IrOp *op, uint32_t first,
-                           ReduceLine line, bool *doubtful) {
+                           ReduceLine line, bool *undecided) {
     Tuple t = {.n = op->operand_count - first};
     t.states = arena_new(run->scratch, Scalar, t.n * line.n);
     for (uint64_t k = 0; k < line.n; k++) {
-        if (lane_doubtful(&line, k)) *doubtful = true;
+        if (lane_undecided(&line, k)) *undecided = true;
         if (!lane_on(&line, k)) continue;
         uint64_t at = line.first + k * line.stride;
         for (uint32_t v = 0; v < t.n; v++) {
             const InterpSlot *x = operand_slot(run, frame, op, first + v);
             Scalar *s = &t.states[t.lanes * t.n + v];
             s->bits = slot_get(x, at);
-            if (run->shadow) s->shade = shade_get(x, at);
+            if (run->shadow) s->shadow = shadow_get(x, at);
         }
         t.lanes++;
     }
@@ -262,8 +262,8 @@ static Tuple tuple_collect(InterpRun *run, InterpFrame *frame, const IrOp *op, u
 
 static bool reduce_custom_line(InterpRun *run, InterpFrame *frame, const IrOp *op, ReduceLine line,
                                uint64_t at) {
-    bool doubtful = false;
-    Tuple t = tuple_collect(run, frame, op, 1, line, &doubtful);
+    bool undecided = false;
+    Tuple t = tuple_collect(run, frame, op, 1, line, &undecided);
     Scalar *state = arena_new(run->scratch, Scalar, t.n);
     if (t.lanes) TRY(fold(run, frame, op, &t, state));
     if (run->shadow && t.lanes) TRY(fold_tree(run, frame, op, &t));
@@ -271,8 +271,8 @@ static bool reduce_custom_line(InterpRun *run, InterpFrame *frame, const IrOp *o
         InterpSlot *r = slot_of(run, frame, ir_result(op, v));
         slot_put(r, at, state[v].bits);
         if (!run->shadow) continue;
-        double e = t.lanes ? 2 * fmax(state[v].shade.e, t.states[v].shade.e) : 0;
-        r->shade[at] = (Shade){state[v].shade.v, doubtful ? HUGE_VAL : e};
+        double e = t.lanes ? 2 * fmax(state[v].shadow.e, t.states[v].shadow.e) : 0;
+        r->shadow[at] = (ShadowValue){state[v].shadow.v, undecided ? HUGE_VAL : e};
     }
     return true;
 }
@@ -280,10 +280,10 @@ static bool reduce_custom_line(InterpRun *run, InterpFrame *frame, const IrOp *o
 static bool reduce_custom(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     const InterpSlot *mask = operand_slot(run, frame, op, 0);
     const InterpSlot *x = operand_slot(run, frame, op, 1);
-    Lines l = lines_of(x->type, ir_attr_int(op, IR_ATTR_AXIS));
+    AxisLines l = lines_of(x->type, ir_attr_int(op, IR_ATTR_AXIS));
     for (uint32_t v = 0; v < op->result_count; v++) {
         InterpSlot *r = result_slot(run, frame, op, v);
-        if (run->shadow) slot_shade_blank(run, r);
+        if (run->shadow) slot_shadow_blank(run, r);
     }
     for (uint64_t o = 0; o < l.outer; o++)
         for (uint64_t i = 0; i < l.inner; i++) {
@@ -324,23 +324,23 @@ static uint64_t prefix_place(Direction d, const ReduceLine *line, uint64_t k) {
     return line->first + scan_index(d, k < d.n ? k : d.n - 1) * line->stride;
 }
 
-static void scan_shade(Direction d, const ReduceLine *line, IrReduce kind, InterpSlot *r) {
-    ShadeFold prefix = shade_fold(line->x->elem, kind);
+static void scan_shadow(Direction d, const ReduceLine *line, IrReduce kind, InterpSlot *r) {
+    ShadowFold prefix = shadow_fold(line->x->elem, kind);
     for (uint64_t k = 0; k < d.n; k++) {
         uint64_t at = prefix_place(d, line, k);
-        if (d.exclusive) r->shade[at] = shade_folded(&prefix, slot_get(r, at));
+        if (d.exclusive) r->shadow[at] = shadow_folded(&prefix, slot_get(r, at));
         uint64_t so_far = slot_get(r, prefix_place(d, line, d.exclusive ? k + 1 : k));
-        shade_fold_take(&prefix, shade_get(line->x, at), so_far);
-        if (!d.exclusive) r->shade[at] = shade_folded(&prefix, so_far);
+        shadow_fold_take(&prefix, shadow_get(line->x, at), so_far);
+        if (!d.exclusive) r->shadow[at] = shadow_folded(&prefix, so_far);
     }
 }
 
 static void scan_operand(InterpRun *run, const IrOp *op, const InterpSlot *x, InterpSlot *r) {
     IrReduce kind = (IrReduce)ir_attr_int(op, IR_ATTR_REDUCE);
-    Lines l = lines_of(x->type, ir_attr_int(op, IR_ATTR_AXIS));
+    AxisLines l = lines_of(x->type, ir_attr_int(op, IR_ATTR_AXIS));
     Direction d = direction_of(op, l.n);
-    bool shadow = needs_shade(run, x, NULL, kind);
-    if (shadow) slot_shade_blank(run, r);
+    bool shadow = needs_shadow(run, x, NULL, kind);
+    if (shadow) slot_shadow_blank(run, r);
     for (uint64_t o = 0; o < l.outer; o++)
         for (uint64_t i = 0; i < l.inner; i++) {
             ReduceLine line = {x, NULL, o * l.n * l.inner + i, l.inner, l.n};
@@ -351,7 +351,7 @@ static void scan_operand(InterpRun *run, const IrOp *op, const InterpSlot *x, In
                 take(&s, slot_get(x, at), 0);
                 if (!d.exclusive) slot_put(r, at, taken(&s));
             }
-            if (shadow) scan_shade(d, &line, kind, r);
+            if (shadow) scan_shadow(d, &line, kind, r);
         }
 }
 
@@ -360,7 +360,7 @@ static void scan_put(InterpRun *run, InterpFrame *frame, const IrOp *op, uint64_
     for (uint32_t v = 0; v < op->result_count; v++) {
         InterpSlot *r = slot_of(run, frame, ir_result(op, v));
         slot_put(r, at, state[v].bits);
-        if (run->shadow) r->shade[at] = (Shade){state[v].shade.v, 2 * state[v].shade.e};
+        if (run->shadow) r->shadow[at] = (ShadowValue){state[v].shadow.v, 2 * state[v].shadow.e};
     }
 }
 
@@ -376,7 +376,7 @@ static bool scan_custom_line(InterpRun *run, InterpFrame *frame, const IrOp *op,
             const InterpSlot *x = operand_slot(run, frame, op, v);
             inputs[v] = state[v];
             inputs[n + v].bits = slot_get(x, at);
-            if (run->shadow) inputs[n + v].shade = shade_get(x, at);
+            if (run->shadow) inputs[n + v].shadow = shadow_get(x, at);
         }
         if (k == 0)
             memcpy(state, inputs + n, n * sizeof *state);
@@ -394,11 +394,11 @@ bool execute_scan(InterpRun *run, InterpFrame *frame, const IrOp *op) {
         return true;
     }
     const InterpSlot *x = operand_slot(run, frame, op, 0);
-    Lines l = lines_of(x->type, ir_attr_int(op, IR_ATTR_AXIS));
+    AxisLines l = lines_of(x->type, ir_attr_int(op, IR_ATTR_AXIS));
     Direction d = direction_of(op, l.n);
     for (uint32_t v = 0; v < op->result_count; v++) {
         InterpSlot *r = result_slot(run, frame, op, v);
-        if (run->shadow) slot_shade_blank(run, r);
+        if (run->shadow) slot_shadow_blank(run, r);
     }
     for (uint64_t o = 0; o < l.outer; o++)
         for (uint64_t i = 0; i < l.inner; i++) {
@@ -423,5 +423,5 @@ void execute_histogram(InterpRun *run, InterpFrame *frame, const IrOp *op) {
         if (!slot_i64(x, i, &value) || value < 0 || value >= (int64_t)r->count) continue;
         slot_put(r, (uint64_t)value, slot_get(r, (uint64_t)value) + 1);
     }
-    if (run->shadow && shade_any(run, frame, op)) slot_doubt(run, r);
+    if (run->shadow && shadow_any(run, frame, op)) slot_set_undecided(run, r);
 }

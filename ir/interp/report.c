@@ -150,11 +150,10 @@ void execute_print(InterpRun *run, InterpFrame *frame, const IrOp *op) {
 // ---- noalias ------------------------------------------------------------------------------------
 
 bool view_reach(const IrType *type, const IrArg *arg, InterpReach *reach) {
-    __extension__ typedef __int128 Wide;
-    Wide low = 0, high = 0;
+    Int128 low = 0, high = 0;
     for (uint32_t d = 0; d < type->rank; d++) {
         if (arg->extent[d] <= 0) return false;
-        Wide span = (Wide)(arg->extent[d] - 1) * arg->stride[d];
+        Int128 span = (Int128)(arg->extent[d] - 1) * arg->stride[d];
         if (span < 0)
             low += span;
         else
@@ -203,23 +202,23 @@ static uint64_t buffer_of(const IrFunc *f, const IrValue *value) {
     return 0;
 }
 
-static void keep_apart(IrInterp *interp, const IrOp *op) {
-    Apart pair = {buffer_of(interp->func, ir_operand(op, 0)),
-                  buffer_of(interp->func, ir_operand(op, 1))};
+static void add_noalias_pair(IrInterp *interp, const IrOp *op) {
+    NoAliasPair pair = {buffer_of(interp->func, ir_operand(op, 0)),
+                        buffer_of(interp->func, ir_operand(op, 1))};
     if (!pair.a || !pair.b || pair.a == pair.b) return;
-    vec_push(interp->memory, &interp->aparts, pair);
+    vec_push(interp->memory, &interp->noalias_pairs, pair);
     InterpBuffer *buffers = interp->buffers.data;
     if (!buffers[pair.a].touched) buffers[pair.a].touched = pages_create(interp->memory);
     if (!buffers[pair.b].touched) buffers[pair.b].touched = pages_create(interp->memory);
 }
 
 // Visits the conditions that must hold in any case: the condition, and both sides of its `&&`s.
-static void require_apart(IrInterp *interp, const IrBlock *block) {
+static void find_noalias_pairs(IrInterp *interp, const IrBlock *block) {
     bool *holds = arena_new(interp->scratch, bool, interp->func->value_count);
     holds[ir_operand(block->last, 0)->id] = true;
     for (const IrOp *op = block->last->prev; op; op = op->prev) {
         if (op->result_count != 1 || !holds[ir_result(op, 0)->id]) continue;
-        if (op->code == IR_NOALIAS) keep_apart(interp, op);
+        if (op->code == IR_NOALIAS) add_noalias_pair(interp, op);
         if (op->code != IR_AND) continue;
         holds[ir_operand(op, 0)->id] = true;
         holds[ir_operand(op, 1)->id] = true;
@@ -230,7 +229,7 @@ void noalias_prepare(IrInterp *interp) {
     ArenaMark mark = arena_mark(interp->scratch);
     for (size_t i = 0; i < interp->func->sections.count; i++) {
         const IrSection *s = &interp->func->sections.data[i];
-        if (s->kind == IR_REQUIRES) require_apart(interp, s->block);
+        if (s->kind == IR_REQUIRES) find_noalias_pairs(interp, s->block);
     }
     arena_reset(interp->scratch, mark);
 }

@@ -25,8 +25,8 @@ int last_bit(double x) {
 
 // The ends of the interval that an operand may be in, rounded outwards: e may be below the double's
 // own ulp of v.
-static double low_end(Shade s) { return s.e > 0 ? nextafter(s.v - s.e, -HUGE_VAL) : s.v; }
-static double high_end(Shade s) { return s.e > 0 ? nextafter(s.v + s.e, HUGE_VAL) : s.v; }
+static double low_end(ShadowValue s) { return s.e > 0 ? nextafter(s.v - s.e, -HUGE_VAL) : s.v; }
+static double high_end(ShadowValue s) { return s.e > 0 ? nextafter(s.v + s.e, HUGE_VAL) : s.v; }
 
 static bool is_float(Dtype t) { return dtype_is(t, DTYPE_CLASS_ANYFLOAT); }
 
@@ -46,26 +46,27 @@ static double math_rounded(Dtype t, double v, double p, bool approximate) {
     return p + own + own_rounding(t, v);
 }
 
-Shade shade_settle(Dtype t, bool saturates, double v, double e, bool certain) {
+ShadowValue shadow_settle(Dtype t, bool saturates, double v, double e, bool certain) {
     const DtypeFloat *f = dtype_float(t);
-    if (isnan(v)) return (Shade){v, certain ? 0 : HUGE_VAL};
+    if (isnan(v)) return (ShadowValue){v, certain ? 0 : HUGE_VAL};
     if (saturates) {
-        if (isinf(v)) return (Shade){copysign(f->greatest, v), certain ? 0 : HUGE_VAL};
-        return (Shade){fmax(-f->greatest, fmin(f->greatest, v)), isnan(e) ? HUGE_VAL : e};
+        if (isinf(v)) return (ShadowValue){copysign(f->greatest, v), certain ? 0 : HUGE_VAL};
+        return (ShadowValue){fmax(-f->greatest, fmin(f->greatest, v)), isnan(e) ? HUGE_VAL : e};
     }
-    if (isinf(v)) return (Shade){f->has_inf ? v : (double)NAN, certain ? 0 : HUGE_VAL};
-    if (isnan(e)) return (Shade){v, HUGE_VAL};
+    if (isinf(v)) return (ShadowValue){f->has_inf ? v : (double)NAN, certain ? 0 : HUGE_VAL};
+    if (isnan(e)) return (ShadowValue){v, HUGE_VAL};
     double limit = f->greatest + half_ulp(t, f->greatest);
-    if (fabs(v) - e >= limit) return (Shade){f->has_inf ? copysign(HUGE_VAL, v) : (double)NAN, 0};
+    if (fabs(v) - e >= limit)
+        return (ShadowValue){f->has_inf ? copysign(HUGE_VAL, v) : (double)NAN, 0};
     if (fabs(v) + e >= limit) e = HUGE_VAL;
-    return (Shade){v, e};
+    return (ShadowValue){v, e};
 }
 
-Shade shade_join(Shade chosen, Shade other) {
+ShadowValue shadow_join(ShadowValue chosen, ShadowValue other) {
     double apart =
         chosen.v == other.v || (isnan(chosen.v) && isnan(other.v)) ? 0 : fabs(other.v - chosen.v);
-    if (isnan(apart)) return (Shade){chosen.v, HUGE_VAL};
-    return (Shade){chosen.v, fmax(chosen.e, apart + other.e)};
+    if (isnan(apart)) return (ShadowValue){chosen.v, HUGE_VAL};
+    return (ShadowValue){chosen.v, fmax(chosen.e, apart + other.e)};
 }
 
 // ---- functions ----------------------------------------------------------------------------------
@@ -105,22 +106,22 @@ static long double wide_function(IrOpcode code, long double x) {
 // f64 may be.
 static double function(IrOpcode code, double x) { return (double)wide_function(code, x); }
 
-static double spread(IrOpcode code, Shade a, double v) {
+static double spread(IrOpcode code, ShadowValue a, double v) {
     double high = function(code, high_end(a)), low = function(code, low_end(a));
     if (high == v && low == v) return 0;  // infinities
     return fmax(fabs(high - v), fabs(v - low));
 }
 
-static bool crosses_pole(Shade a) {
+static bool crosses_pole(ShadowValue a) {
     double pi = 3.14159265358979323846;
     return a.e > 0 && floor(low_end(a) / pi + 0.5) != floor(high_end(a) / pi + 0.5);
 }
 
-static bool reaches_zero(Shade a) { return a.e > 0 && low_end(a) <= 0 && high_end(a) > 0; }
+static bool reaches_zero(ShadowValue a) { return a.e > 0 && low_end(a) <= 0 && high_end(a) > 0; }
 
 // The effect of the operand's uncertainty on the result; infinite if any result is possible.
-static double function_part(const ShadeLane *l, double v) {
-    Shade a = l->in[0];
+static double function_part(const ShadowLane *l, double v) {
+    ShadowValue a = l->in[0];
     double slope;
     if (a.e == 0) return 0;
     switch (l->code) {
@@ -151,7 +152,7 @@ static double function_part(const ShadeLane *l, double v) {
 
 // math(approx): absolute bounds of the circular functions, what exp loses by the size of its
 // argument, flushed subnormals.
-static double approximate_part(const ShadeLane *l, double v, double e) {
+static double approximate_part(const ShadowLane *l, double v, double e) {
     double least = ldexp(1, dtype_float(l->to)->min_exponent);
     bool circular = l->code == IR_SIN || l->code == IR_COS || l->code == IR_TAN;
     for (uint32_t i = 0; i < l->n; i++) {
@@ -165,11 +166,11 @@ static double approximate_part(const ShadeLane *l, double v, double e) {
     return fabs(v) - e < least ? e + least : e;
 }
 
-static Shade lane_function(const ShadeLane *l) {
+static ShadowValue lane_function(const ShadowLane *l) {
     double v = function(l->code, l->in[0].v);
     double p = function_part(l, v), e;
     if (l->code == IR_FLOOR || l->code == IR_CEIL || l->code == IR_ROUND)
-        return shade_settle(l->to, false, v, p, true);
+        return shadow_settle(l->to, false, v, p, true);
     if (l->code == IR_SQRT)
         e = l->approximate ? p + 4 * half_ulp(l->to, fabs(v) + p) : p;
     else
@@ -178,15 +179,15 @@ static Shade lane_function(const ShadeLane *l) {
     if (l->approximate) e = approximate_part(l, v, e);
     bool fp8 = dtype_is(l->to, DTYPE_CLASS_FP8);
     bool certain = !isinf(p) && !isnan(p);
-    return shade_settle(l->to, fp8, v, e, certain);
+    return shadow_settle(l->to, fp8, v, e, certain);
 }
 
-static Shade lane_power(const ShadeLane *l) {
-    Shade a = l->in[0], b = l->in[1];
+static ShadowValue lane_power(const ShadowLane *l) {
+    ShadowValue a = l->in[0], b = l->in[1];
     double v = (double)powl(a.v, b.v), p = 0, low = low_end(a), high = high_end(a);
     if (a.e > 0 || b.e > 0) {
         bool whole = b.e == 0 && b.v >= 0 && floor(b.v) == b.v;
-        if (isnan(v) || (low <= 0 && !whole)) return (Shade){v, HUGE_VAL};
+        if (isnan(v) || (low <= 0 && !whole)) return (ShadowValue){v, HUGE_VAL};
         double reach[3] = {low, high, low < 0 && high > 0 ? 0 : low};
         for (int i = 0; i < 3; i++)
             for (int k = -1; k <= 1; k += 2)
@@ -194,41 +195,41 @@ static Shade lane_power(const ShadeLane *l) {
     }
     double e = math_rounded(l->to, v, p, l->approximate);
     if (l->approximate) e = approximate_part(l, v, e);
-    return shade_settle(l->to, dtype_is(l->to, DTYPE_CLASS_FP8), v, e, isfinite(p) != 0);
+    return shadow_settle(l->to, dtype_is(l->to, DTYPE_CLASS_FP8), v, e, isfinite(p) != 0);
 }
 
 // The angle jumps where x is negative and y changes its sign; a zero of y has one sign.
-static bool crosses_cut(Shade y, Shade x) {
+static bool crosses_cut(ShadowValue y, ShadowValue x) {
     if (low_end(x) > 0 || low_end(y) > 0 || high_end(y) < 0) return false;
     return y.e > 0 || high_end(x) >= 0;
 }
 
 // Where it does not jump, its extremes are at corners.
-static Shade lane_angle(const ShadeLane *l) {
-    Shade y = l->in[0], x = l->in[1];
+static ShadowValue lane_angle(const ShadowLane *l) {
+    ShadowValue y = l->in[0], x = l->in[1];
     double v = (double)atan2l(y.v, x.v), p = 0;
-    if (isnan(y.v) || isnan(x.v)) return (Shade){v, 0};
+    if (isnan(y.v) || isnan(x.v)) return (ShadowValue){v, 0};
     // The reciprocal of a large number is subnormal.
     bool large = fmax(fabs(x.v) + x.e, fabs(y.v) + y.e) > 0x1p126;
-    if (l->approximate && l->to != DTYPE_F64 && large) return (Shade){v, HUGE_VAL};
+    if (l->approximate && l->to != DTYPE_F64 && large) return (ShadowValue){v, HUGE_VAL};
     if (x.e > 0 || y.e > 0) {
-        if (crosses_cut(y, x)) return (Shade){v, HUGE_VAL};
+        if (crosses_cut(y, x)) return (ShadowValue){v, HUGE_VAL};
         double ys[2] = {low_end(y), high_end(y)}, xs[2] = {low_end(x), high_end(x)};
         for (int i = 0; i < 4; i++) p = fmax(p, fabs((double)atan2l(ys[i / 2], xs[i % 2]) - v));
     }
     double e = math_rounded(l->to, v, p, l->approximate);
     if (l->approximate) e = approximate_part(l, v, e);
-    return shade_settle(l->to, dtype_is(l->to, DTYPE_CLASS_FP8), v, e, true);
+    return shadow_settle(l->to, dtype_is(l->to, DTYPE_CLASS_FP8), v, e, true);
 }
 
 // ---- arithmetic ---------------------------------------------------------------------------------
 
-static bool holds_zero(Shade s) { return s.e > 0 && fabs(s.v) <= s.e; }
+static bool holds_zero(ShadowValue s) { return s.e > 0 && fabs(s.v) <= s.e; }
 
 // Is an infinity or NaN in the result the same for every value that the operands may have? It is if
 // the operands have it. An overflow of the shadow's double counts as well, except for f64, where
 // the bound itself may have overflowed.
-static bool is_certain(const ShadeLane *l, double p) {
+static bool is_certain(const ShadowLane *l, double p) {
     bool exact = true;
     for (uint32_t i = 0; i < l->n; i++) {
         if (!isfinite(l->in[i].v)) return true;
@@ -239,50 +240,50 @@ static bool is_certain(const ShadeLane *l, double p) {
 
 // Infinity times an interval that contains zero can be anything; exact zero makes a NaN, for
 // certain.
-static bool product_open(Shade a, Shade b) {
+static bool product_open(ShadowValue a, ShadowValue b) {
     return (isinf(a.v) && holds_zero(b)) || (isinf(b.v) && holds_zero(a));
 }
 
-static double product_part(Shade a, Shade b) {
+static double product_part(ShadowValue a, ShadowValue b) {
     double part = 0;
     if (b.e > 0) part += fabs(a.v) * b.e;
     if (a.e > 0) part += fabs(b.v) * a.e;
     return a.e > 0 && b.e > 0 ? part + a.e * b.e : part;
 }
 
-static Shade lane_divide(const ShadeLane *l) {
-    Shade a = l->in[0], b = l->in[1];
+static ShadowValue lane_divide(const ShadowLane *l) {
+    ShadowValue a = l->in[0], b = l->in[1];
     double v = a.v / b.v;
-    if (holds_zero(b) || (b.v == 0 && holds_zero(a))) return (Shade){v, HUGE_VAL};
+    if (holds_zero(b) || (b.v == 0 && holds_zero(a))) return (ShadowValue){v, HUGE_VAL};
     // Hardware may compute a division by the reciprocal, which is subnormal there.
     if (l->approximate && l->to != DTYPE_F64 && fabs(b.v) + b.e > 0x1p126)
-        return (Shade){v, isinf(b.v) && b.e == 0 ? 0 : HUGE_VAL};
+        return (ShadowValue){v, isinf(b.v) && b.e == 0 ? 0 : HUGE_VAL};
     double least = fabs(b.v) - b.e, p = 0;
     if (a.e > 0) p += a.e / least;
     if (b.e > 0) p += fabs(v) * (b.e / least);  // in this order |v| may be subnormal
     double e = rounded(l->to, v, p);
     if (l->approximate)
         e = approximate_part(l, v, p + 5 * half_ulp(l->to, fabs(v) + p) + ldexp(fabs(v), -53));
-    return shade_settle(l->to, dtype_is(l->to, DTYPE_CLASS_FP8), v, e, is_certain(l, p));
+    return shadow_settle(l->to, dtype_is(l->to, DTYPE_CLASS_FP8), v, e, is_certain(l, p));
 }
 
-static Shade lane_remainder(const ShadeLane *l) {
-    Shade a = l->in[0], b = l->in[1];
+static ShadowValue lane_remainder(const ShadowLane *l) {
+    ShadowValue a = l->in[0], b = l->in[1];
     double v = fmod(a.v, b.v);
-    if (a.e == 0 && b.e == 0) return (Shade){v, 0};
-    if (isnan(a.v) || isnan(b.v) || isinf(a.v)) return (Shade){v, 0};
-    if (fabs(b.v) <= b.e) return (Shade){v, HUGE_VAL};
+    if (a.e == 0 && b.e == 0) return (ShadowValue){v, 0};
+    if (isnan(a.v) || isnan(b.v) || isinf(a.v)) return (ShadowValue){v, 0};
+    if (fabs(b.v) <= b.e) return (ShadowValue){v, HUGE_VAL};
     double quotient = a.v / b.v;
     double reach = isinf(b.v) ? 0 : (a.e + fabs(quotient) * b.e) / (fabs(b.v) - b.e);
     double low = trunc(quotient - reach), high = trunc(quotient + reach);
-    if (low != high || !isfinite(quotient)) return (Shade){v, HUGE_VAL};
+    if (low != high || !isfinite(quotient)) return (ShadowValue){v, HUGE_VAL};
     double q = fabs(low);
-    return (Shade){v, a.e + (q == 0 ? 0 : q * b.e)};
+    return (ShadowValue){v, a.e + (q == 0 ? 0 : q * b.e)};
 }
 
-static Shade lane_rounded(const ShadeLane *l, double v, double p) {
+static ShadowValue lane_rounded(const ShadowLane *l, double v, double p) {
     bool fp8 = dtype_is(l->to, DTYPE_CLASS_FP8);
-    return shade_settle(l->to, fp8, v, rounded(l->to, v, p), is_certain(l, p));
+    return shadow_settle(l->to, fp8, v, rounded(l->to, v, p), is_certain(l, p));
 }
 
 static double extreme(IrOpcode code, double x, double y) {
@@ -290,47 +291,47 @@ static double extreme(IrOpcode code, double x, double y) {
     return code == IR_MIN ? fmin(x, y) : fmax(x, y);
 }
 
-static Shade lane_extreme(const ShadeLane *l) {
-    Shade a = l->in[0], b = l->in[1];
+static ShadowValue lane_extreme(const ShadowLane *l) {
+    ShadowValue a = l->in[0], b = l->in[1];
     double v = extreme(l->code, a.v, b.v);
-    if (isnan(v) || (a.e == 0 && b.e == 0)) return (Shade){v, 0};
+    if (isnan(v) || (a.e == 0 && b.e == 0)) return (ShadowValue){v, 0};
     double high = extreme(l->code, high_end(a), high_end(b));
     double low = extreme(l->code, low_end(a), low_end(b));
     double e = high == v && low == v ? 0 : fmax(high - v, v - low);
-    return (Shade){v, isnan(e) ? HUGE_VAL : e};
+    return (ShadowValue){v, isnan(e) ? HUGE_VAL : e};
 }
 
 // A NaN that is certain leaves the other; one that is not may be a number elsewhere.
-static Shade lane_number_extreme(const ShadeLane *l) {
-    Shade a = l->in[0], b = l->in[1];
-    if (isnan(a.v)) return a.e == 0 ? b : (Shade){b.v, HUGE_VAL};
-    if (isnan(b.v)) return b.e == 0 ? a : (Shade){a.v, HUGE_VAL};
-    ShadeLane numbers = *l;
+static ShadowValue lane_number_extreme(const ShadowLane *l) {
+    ShadowValue a = l->in[0], b = l->in[1];
+    if (isnan(a.v)) return a.e == 0 ? b : (ShadowValue){b.v, HUGE_VAL};
+    if (isnan(b.v)) return b.e == 0 ? a : (ShadowValue){a.v, HUGE_VAL};
+    ShadowLane numbers = *l;
     numbers.code = l->code == IR_MINNUM ? IR_MIN : IR_MAX;
     return lane_extreme(&numbers);
 }
 
 // The sign of a NaN that arithmetic made is unspecified, so either sign may come of one.
-static Shade lane_copysign(const ShadeLane *l) {
-    Shade a = l->in[0], b = l->in[1];
+static ShadowValue lane_copysign(const ShadowLane *l) {
+    ShadowValue a = l->in[0], b = l->in[1];
     double v = dtype_float(l->to)->has_negative_zero || a.v != 0 ? copysign(a.v, b.v) : 0;
     bool decided = !isnan(b.v) && (b.e == 0 || fabs(b.v) > b.e);
-    if (isnan(v) || decided) return (Shade){v, a.e};
-    return (Shade){v, a.e + 2 * fabs(a.v)};
+    if (isnan(v) || decided) return (ShadowValue){v, a.e};
+    return (ShadowValue){v, a.e + 2 * fabs(a.v)};
 }
 
-static Shade lane_float(const ShadeLane *l) {
-    Shade a = l->in[0], b = l->in[1];
+static ShadowValue lane_float(const ShadowLane *l) {
+    ShadowValue a = l->in[0], b = l->in[1];
     switch (l->code) {
-    case IR_NEG: return (Shade){-a.v, a.e};
-    case IR_ABS: return (Shade){fabs(a.v), a.e};
+    case IR_NEG: return (ShadowValue){-a.v, a.e};
+    case IR_ABS: return (ShadowValue){fabs(a.v), a.e};
     case IR_ADD: return lane_rounded(l, a.v + b.v, a.e + b.e);
     case IR_SUB: return lane_rounded(l, a.v - b.v, a.e + b.e);
     case IR_MUL:
-        if (product_open(a, b)) return (Shade){a.v * b.v, HUGE_VAL};
+        if (product_open(a, b)) return (ShadowValue){a.v * b.v, HUGE_VAL};
         return lane_rounded(l, a.v * b.v, product_part(a, b));
     case IR_FMA:
-        if (product_open(a, b)) return (Shade){a.v * b.v, HUGE_VAL};
+        if (product_open(a, b)) return (ShadowValue){a.v * b.v, HUGE_VAL};
         return lane_rounded(l, fma(a.v, b.v, l->in[2].v), product_part(a, b) + l->in[2].e);
     case IR_DIV: return lane_divide(l);
     case IR_REM: return lane_remainder(l);
@@ -347,15 +348,15 @@ static Shade lane_float(const ShadeLane *l) {
 
 // ---- integers, decisions ------------------------------------------------------------------------
 
-static Shade in_range(Dtype t, uint64_t x, double e) {
-    Shade s = shade_exact(t, x);
+static ShadowValue in_range(Dtype t, uint64_t x, double e) {
+    ShadowValue s = shadow_exact(t, x);
     double high = (double)dtype_int_max(t), low = (double)dtype_int_min(t);
     s.e = e == 0 || (s.v + e <= high && s.v - e >= low) ? e : HUGE_VAL;
     return s;
 }
 
-static Shade lane_integer(const ShadeLane *l) {
-    Shade a = l->in[0], b = l->in[1];
+static ShadowValue lane_integer(const ShadowLane *l) {
+    ShadowValue a = l->in[0], b = l->in[1];
     switch (l->code) {
     case IR_NEG: return in_range(l->to, l->result, a.e);
     case IR_ADD:
@@ -363,24 +364,25 @@ static Shade lane_integer(const ShadeLane *l) {
     case IR_MUL: return in_range(l->to, l->result, product_part(a, b));
     case IR_MIN:
     case IR_MAX: {
-        Shade s = lane_extreme(l);
+        ShadowValue s = lane_extreme(l);
         return in_range(l->to, l->result, s.e);
     }
-    default: return (Shade){shade_exact(l->to, l->result).v, HUGE_VAL};  // bits, shifts, division
+    default:
+        return (ShadowValue){shadow_exact(l->to, l->result).v, HUGE_VAL};  // bits, shifts, division
     }
 }
 
-static bool is_decided(Shade a, Shade b) {
+static bool is_decided(ShadowValue a, ShadowValue b) {
     if (a.e == 0 && b.e == 0) return true;
     if ((isnan(a.v) && a.e == 0) || (isnan(b.v) && b.e == 0)) return true;
     return fabs(a.v - b.v) > a.e + b.e;
 }
 
-static Shade lane_decision(const ShadeLane *l, bool decided) {
-    return (Shade){(double)(l->result != 0), decided ? 0 : HUGE_VAL};
+static ShadowValue lane_decision(const ShadowLane *l, bool decided) {
+    return (ShadowValue){(double)(l->result != 0), decided ? 0 : HUGE_VAL};
 }
 
-static Shade lane_bool(const ShadeLane *l) {
+static ShadowValue lane_bool(const ShadowLane *l) {
     bool settles = l->code == IR_OR;  // the operand value that alone decides the result
     bool decided = true;
     for (uint32_t i = 0; i < l->n; i++) {
@@ -399,13 +401,13 @@ static double cast_to_integer(Dtype t, double x) {
     return fmax((double)dtype_int_min(t), fmin((double)dtype_int_max(t), trunc(x)));
 }
 
-static Shade cast_float_to_integer(const ShadeLane *l) {
-    Shade a = l->in[0], s = shade_exact(l->to, l->result);
-    if (isnan(a.v)) return (Shade){s.v, a.e > 0 ? HUGE_VAL : 0};
+static ShadowValue cast_float_to_integer(const ShadowLane *l) {
+    ShadowValue a = l->in[0], s = shadow_exact(l->to, l->result);
+    if (isnan(a.v)) return (ShadowValue){s.v, a.e > 0 ? HUGE_VAL : 0};
     double middle = cast_to_integer(l->to, a.v);
     double high = cast_to_integer(l->to, high_end(a)) - middle;
     double low = middle - cast_to_integer(l->to, low_end(a));
-    return (Shade){s.v, fmax(high, low) + fabs(s.v - middle)};
+    return (ShadowValue){s.v, fmax(high, low) + fabs(s.v - middle)};
 }
 
 static bool holds_type(Dtype wide, Dtype narrow) {
@@ -413,17 +415,17 @@ static bool holds_type(Dtype wide, Dtype narrow) {
            dtype_int_min(wide) <= dtype_int_min(narrow);
 }
 
-static Shade lane_cast(const ShadeLane *l) {
-    Shade a = l->in[0];
-    if (l->to == DTYPE_BOOL) return lane_decision(l, is_decided(a, (Shade){0, 0}));
+static ShadowValue lane_cast(const ShadowLane *l) {
+    ShadowValue a = l->in[0];
+    if (l->to == DTYPE_BOOL) return lane_decision(l, is_decided(a, (ShadowValue){0, 0}));
     if (is_float(l->to)) {
         bool saturates = dtype_is(l->to, DTYPE_CLASS_FP8) && l->saturate;
         double e = a.e + half_ulp(l->to, fabs(a.v) + a.e);
         if (!is_float(l->from)) e += ldexp(fabs(a.v), -53);
-        return shade_settle(l->to, saturates, a.v, e, true);
+        return shadow_settle(l->to, saturates, a.v, e, true);
     }
     if (is_float(l->from)) return cast_float_to_integer(l);
-    Shade s = shade_exact(l->to, l->result);
+    ShadowValue s = shadow_exact(l->to, l->result);
     if (l->from == DTYPE_BOOL)
         s.e = 1;  // e was infinite: the other value is one away
     else
@@ -438,26 +440,26 @@ static bool is_comparison(IrOpcode code) {
            code == IR_GE;
 }
 
-static Shade lane_select(const ShadeLane *l) {
-    Shade chosen = l->in[l->bits[0] ? 1 : 2], other = l->in[l->bits[0] ? 2 : 1];
-    return l->in[0].e == 0 ? chosen : shade_join(chosen, other);
+static ShadowValue lane_select(const ShadowLane *l) {
+    ShadowValue chosen = l->in[l->bits[0] ? 1 : 2], other = l->in[l->bits[0] ? 2 : 1];
+    return l->in[0].e == 0 ? chosen : shadow_join(chosen, other);
 }
 
-Shade shade_lane(const ShadeLane *l) {
+ShadowValue shadow_lane(const ShadowLane *l) {
     bool exact = true, open = false;
     for (uint32_t i = 0; i < l->n; i++) {
         exact = exact && l->in[i].e == 0;
         open = open || isinf(l->in[i].e);
     }
-    Shade plain = shade_exact(l->to, l->result);
+    ShadowValue plain = shadow_exact(l->to, l->result);
     // Functions: the interpreter calls the host's library for them, not the expansion.
     bool rounds = is_float(l->to) && (!l->same_bits || ir_op_is(l->code, IR_FAMILY_FUNCTION));
     if (exact && !rounds) return plain;
     if (l->code == IR_SELECT) return lane_select(l);
     if (l->from == DTYPE_BOOL && l->code != IR_CAST) return lane_bool(l);
-    if (open && l->from != DTYPE_BOOL) return (Shade){plain.v, HUGE_VAL};
+    if (open && l->from != DTYPE_BOOL) return (ShadowValue){plain.v, HUGE_VAL};
     if (l->code == IR_BITCAST || l->code == IR_LOOKUP)
-        return (Shade){plain.v, exact ? 0 : HUGE_VAL};
+        return (ShadowValue){plain.v, exact ? 0 : HUGE_VAL};
     if (l->code == IR_CAST) return lane_cast(l);
     if (is_comparison(l->code)) return lane_decision(l, is_decided(l->in[0], l->in[1]));
     return is_float(l->to) ? lane_float(l) : lane_integer(l);

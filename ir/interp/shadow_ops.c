@@ -1,71 +1,71 @@
-// The shadow of whole ops: slots' shades, elementwise ops lane by lane, reductions, dot.
+// The shadow of whole ops: slots' shadows, elementwise ops lane by lane, reductions, dot.
 #include "ir/interp/internal.h"
 
 // ---- slots --------------------------------------------------------------------------------------
 
-Shade shade_exact(Dtype elem, uint64_t bits) {
-    if (dtype_is(elem, DTYPE_CLASS_ANYFLOAT)) return (Shade){dtype_to_double(elem, bits), 0};
-    if (elem == DTYPE_BOOL) return (Shade){bits != 0, 0};
-    if (dtype_signed(elem)) return (Shade){(double)dtype_to_i64(elem, bits), 0};
-    return (Shade){(double)bits, 0};
+ShadowValue shadow_exact(Dtype elem, uint64_t bits) {
+    if (dtype_is(elem, DTYPE_CLASS_ANYFLOAT)) return (ShadowValue){dtype_to_double(elem, bits), 0};
+    if (elem == DTYPE_BOOL) return (ShadowValue){bits != 0, 0};
+    if (dtype_signed(elem)) return (ShadowValue){(double)dtype_to_i64(elem, bits), 0};
+    return (ShadowValue){(double)bits, 0};
 }
 
-Shade shade_get(const InterpSlot *s, uint64_t i) {
-    if (s->type->kind == IR_PTR) return (Shade){0, s->shaded ? s->shade[i].e : 0};
-    if (s->shaded && dtype_is(s->elem, DTYPE_CLASS_ANYFLOAT)) return s->shade[i];
-    Shade exact = shade_exact(s->elem, slot_get(s, i));
-    if (s->shaded) exact.e = s->shade[i].e;  // an integer stands for its own v
+ShadowValue shadow_get(const InterpSlot *s, uint64_t i) {
+    if (s->type->kind == IR_PTR) return (ShadowValue){0, s->shadowed ? s->shadow[i].e : 0};
+    if (s->shadowed && dtype_is(s->elem, DTYPE_CLASS_ANYFLOAT)) return s->shadow[i];
+    ShadowValue exact = shadow_exact(s->elem, slot_get(s, i));
+    if (s->shadowed) exact.e = s->shadow[i].e;  // an integer stands for its own v
     return exact;
 }
 
-Shade *slot_shade_blank(InterpRun *run, InterpSlot *s) {
-    if (!s->shade) s->shade = arena_new(run->interp->arena, Shade, s->count);
-    s->shaded = true;
-    return s->shade;
+ShadowValue *slot_shadow_blank(InterpRun *run, InterpSlot *s) {
+    if (!s->shadow) s->shadow = arena_new(run->interp->arena, ShadowValue, s->count);
+    s->shadowed = true;
+    return s->shadow;
 }
 
-Shade *slot_shade(InterpRun *run, InterpSlot *s) {
-    if (s->shaded) return s->shade;
-    Shade *shade = slot_shade_blank(run, s);
-    s->shaded = false;
-    for (uint32_t i = 0; i < s->count; i++) shade[i] = shade_get(s, i);
-    s->shaded = true;
-    return shade;
+ShadowValue *slot_shadow(InterpRun *run, InterpSlot *s) {
+    if (s->shadowed) return s->shadow;
+    ShadowValue *shadow = slot_shadow_blank(run, s);
+    s->shadowed = false;
+    for (uint32_t i = 0; i < s->count; i++) shadow[i] = shadow_get(s, i);
+    s->shadowed = true;
+    return shadow;
 }
 
-void slot_doubt(InterpRun *run, InterpSlot *s) {
+void slot_set_undecided(InterpRun *run, InterpSlot *s) {
     if (!run->shadow) return;
-    Shade *shade = slot_shade(run, s);
-    for (uint32_t i = 0; i < s->count; i++) shade[i].e = HUGE_VAL;
+    ShadowValue *shadow = slot_shadow(run, s);
+    for (uint32_t i = 0; i < s->count; i++) shadow[i].e = HUGE_VAL;
 }
 
-bool shade_any(InterpRun *run, InterpFrame *frame, const IrOp *op) {
+bool shadow_any(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     for (uint32_t i = 0; i < op->operand_count; i++) {
         const InterpSlot *s = operand_slot(run, frame, op, i);
-        if (s && s->shaded) return true;
+        if (s && s->shadowed) return true;
     }
     return false;
 }
 
 // ---- elementwise --------------------------------------------------------------------------------
 
-static void shade_places(InterpRun *run, const IrOp *op, InterpSlot *const *in, InterpSlot *r) {
-    Shade *shade = slot_shade_blank(run, r);
+static void shadow_places(InterpRun *run, const IrOp *op, InterpSlot *const *in, InterpSlot *r) {
+    ShadowValue *shadow = slot_shadow_blank(run, r);
     for (uint32_t i = 0; i < r->count; i++) {
         double e = 0;
         for (uint32_t k = 0; k < op->operand_count; k++)
-            if (shade_get(in[k], slot_lane(in[k], i)).e > 0) e = HUGE_VAL;
+            if (shadow_get(in[k], slot_lane(in[k], i)).e > 0) e = HUGE_VAL;
         bool number = r->type->kind != IR_PTR;
-        shade[i] = (Shade){number ? shade_exact(r->elem, slot_get(r, i)).v : 0, e};
+        shadow[i] = (ShadowValue){number ? shadow_exact(r->elem, slot_get(r, i)).v : 0, e};
     }
 }
 
-void shade_elementwise(InterpRun *run, InterpFrame *frame, const IrOp *op) {
-    bool same_bits = !run->loose && !run->combining;
+void shadow_elementwise(InterpRun *run, InterpFrame *frame, const IrOp *op) {
+    bool same_bits = !run->relaxed_math && !run->combining;
     InterpSlot *r = slot_of(run, frame, ir_result(op, 0));
     bool is_float = r->type->kind == IR_TILE && dtype_is(r->elem, DTYPE_CLASS_ANYFLOAT);
     bool exact = same_bits && !ir_op_is(op->code, IR_FAMILY_FUNCTION);
-    if (!shade_any(run, frame, op) && (exact || !is_float)) return;
+    if (!shadow_any(run, frame, op) && (exact || !is_float)) return;
     InterpSlot *in[3] = {NULL, NULL, NULL};
     bool places = r->type->kind == IR_PTR;
     for (uint32_t k = 0; k < op->operand_count && k < 3; k++) {
@@ -73,47 +73,47 @@ void shade_elementwise(InterpRun *run, InterpFrame *frame, const IrOp *op) {
         places = places || in[k]->type->kind == IR_PTR;
     }
     if (places) {
-        shade_places(run, op, in, r);
+        shadow_places(run, op, in, r);
         return;
     }
-    ShadeLane lane = {.code = op->code,
-                      .from = in[0]->elem,
-                      .to = r->elem,
-                      .same_bits = same_bits,
-                      .approximate = run->approximate,
-                      .n = op->operand_count};
+    ShadowLane lane = {.code = op->code,
+                       .from = in[0]->elem,
+                       .to = r->elem,
+                       .same_bits = same_bits,
+                       .approximate = run->approximate,
+                       .n = op->operand_count};
     if (op->code == IR_CAST) lane.saturate = ir_attr_int(op, IR_ATTR_SATURATE) != 0;
-    Shade *shade = slot_shade_blank(run, r);
+    ShadowValue *shadow = slot_shadow_blank(run, r);
     for (uint32_t i = 0; i < r->count; i++) {
         for (uint32_t k = 0; k < lane.n; k++) {
             uint64_t at = slot_lane(in[k], i);
-            lane.in[k] = shade_get(in[k], at);
+            lane.in[k] = shadow_get(in[k], at);
             lane.bits[k] = slot_get(in[k], at);
         }
         lane.result = slot_get(r, i);
-        shade[i] = shade_lane(&lane);
+        shadow[i] = shadow_lane(&lane);
     }
 }
 
 // ---- reductions ---------------------------------------------------------------------------------
 
-static Shade narrowed(Dtype t, Dtype wide, double v, double p, bool certain) {
+static ShadowValue narrowed(Dtype t, Dtype wide, double v, double p, bool certain) {
     double e = t == wide ? p : p + half_ulp(t, fabs(v) + p);
-    return shade_settle(t, dtype_is(t, DTYPE_CLASS_FP8), v, e, certain);
+    return shadow_settle(t, dtype_is(t, DTYPE_CLASS_FP8), v, e, certain);
 }
 
 static Dtype accumulator_of(Dtype t) { return t == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32; }
 
-ShadeFold shade_fold(Dtype elem, IrReduce kind) {
+ShadowFold shadow_fold(Dtype elem, IrReduce kind) {
     bool product = kind == IR_REDUCE_PROD;
-    ShadeFold f = {.elem = elem, .kind = kind, .exact = true, .finite = true, .certain = true};
+    ShadowFold f = {.elem = elem, .kind = kind, .exact = true, .finite = true, .certain = true};
     f.v = f.magnitude = f.reach = product ? 1 : 0;
     f.small = f.large = 1;
     f.lowest = 10000;
     return f;
 }
 
-static void take_term(ShadeFold *f, Shade s) {
+static void take_term(ShadowFold *f, ShadowValue s) {
     f->v += s.v;
     f->magnitude += fabs(s.v);
     f->reach += fabs(s.v) + s.e;
@@ -123,7 +123,7 @@ static void take_term(ShadeFold *f, Shade s) {
     if (last < f->lowest) f->lowest = last;
 }
 
-static void take_factor(ShadeFold *f, Shade s) {
+static void take_factor(ShadowFold *f, ShadowValue s) {
     double most = fabs(s.v) + s.e;
     f->v *= s.v;
     f->magnitude *= fabs(s.v);
@@ -138,18 +138,18 @@ static bool is_extreme(IrReduce kind) {
            kind == IR_REDUCE_MAXNUM;
 }
 
-static void take_extreme(ShadeFold *f, Shade s, uint64_t x) {
-    ShadeLane lane = {.code = reduce_opcode(f->kind, f->elem),
-                      .from = f->elem,
-                      .to = f->elem,
-                      .same_bits = true,
-                      .n = 2,
-                      .result = x,
-                      .in = {f->extreme, s}};
-    f->extreme = f->n ? shade_lane(&lane) : s;
+static void take_extreme(ShadowFold *f, ShadowValue s, uint64_t x) {
+    ShadowLane lane = {.code = reduce_opcode(f->kind, f->elem),
+                       .from = f->elem,
+                       .to = f->elem,
+                       .same_bits = true,
+                       .n = 2,
+                       .result = x,
+                       .in = {f->extreme, s}};
+    f->extreme = f->n ? shadow_lane(&lane) : s;
 }
 
-void shade_fold_take(ShadeFold *f, Shade s, uint64_t x) {
+void shadow_fold_take(ShadowFold *f, ShadowValue s, uint64_t x) {
     if (s.e != 0) f->exact = false;
     f->error += s.e;
     if (f->kind == IR_REDUCE_SUM)
@@ -162,25 +162,26 @@ void shade_fold_take(ShadeFold *f, Shade s, uint64_t x) {
 }
 
 // Rule S: no order of the additions rounds.
-static bool sums_exactly(const ShadeFold *f, int precision) {
+static bool sums_exactly(const ShadowFold *f, int precision) {
     if (!f->exact || !f->finite) return false;
     return f->magnitude == 0 || f->magnitude < ldexp(1, f->lowest + precision);
 }
 
-static Shade folded_sum(const ShadeFold *f, uint64_t x) {
+static ShadowValue folded_sum(const ShadowFold *f, uint64_t x) {
     Dtype wide = accumulator_of(f->elem);
     const DtypeFloat *format = dtype_float(wide);
     double p = f->error;
-    if (sums_exactly(f, format->precision)) return shade_exact(f->elem, x);
+    if (sums_exactly(f, format->precision)) return shadow_exact(f->elem, x);
     if (isnan(f->v) || isinf(f->v))
-        return shade_settle(f->elem, dtype_is(f->elem, DTYPE_CLASS_FP8), f->v, p, isfinite(p) != 0);
+        return shadow_settle(f->elem, dtype_is(f->elem, DTYPE_CLASS_FP8), f->v, p,
+                             isfinite(p) != 0);
     p += 2 * f->n * ldexp(1, -format->precision) * f->reach + ldexp(f->n, -53) * f->magnitude;
     if (f->reach > format->greatest) p = HUGE_VAL;  // some order may overflow in between
     return narrowed(f->elem, wide, f->v, p, true);
 }
 
-static Shade folded_product(const ShadeFold *f, uint64_t x) {
-    if (f->n == 1 && f->exact) return shade_exact(f->elem, x);
+static ShadowValue folded_product(const ShadowFold *f, uint64_t x) {
+    if (f->n == 1 && f->exact) return shadow_exact(f->elem, x);
     Dtype wide = accumulator_of(f->elem);
     const DtypeFloat *format = dtype_float(wide);
     double u = ldexp(1, -format->precision) + ldexp(1, -53);
@@ -191,41 +192,41 @@ static Shade folded_product(const ShadeFold *f, uint64_t x) {
     return narrowed(f->elem, wide, f->v, p, f->certain);
 }
 
-static Shade folded_integers(const ShadeFold *f, uint64_t x) {
+static ShadowValue folded_integers(const ShadowFold *f, uint64_t x) {
     double e = f->kind != IR_REDUCE_SUM && f->error > 0 ? HUGE_VAL : f->error;
-    Shade s = shade_exact(f->elem, x);
+    ShadowValue s = shadow_exact(f->elem, x);
     double high = (double)dtype_int_max(f->elem), low = (double)dtype_int_min(f->elem);
     s.e = e == 0 || (s.v + e <= high && s.v - e >= low) ? e : HUGE_VAL;
     return s;
 }
 
-static Shade folded_extreme(const ShadeFold *f, uint64_t x) {
-    if (f->exact) return shade_exact(f->elem, x);
+static ShadowValue folded_extreme(const ShadowFold *f, uint64_t x) {
+    if (f->exact) return shadow_exact(f->elem, x);
     bool is_float = dtype_is(f->elem, DTYPE_CLASS_ANYFLOAT);
-    return (Shade){is_float ? f->extreme.v : shade_exact(f->elem, x).v, f->extreme.e};
+    return (ShadowValue){is_float ? f->extreme.v : shadow_exact(f->elem, x).v, f->extreme.e};
 }
 
-Shade shade_folded(const ShadeFold *f, uint64_t x) {
-    if (!f->n) return shade_exact(f->elem, x);
+ShadowValue shadow_folded(const ShadowFold *f, uint64_t x) {
+    if (!f->n) return shadow_exact(f->elem, x);
     if (is_extreme(f->kind)) return folded_extreme(f, x);
     if (!dtype_is(f->elem, DTYPE_CLASS_ANYFLOAT)) return folded_integers(f, x);
     return f->kind == IR_REDUCE_SUM ? folded_sum(f, x) : folded_product(f, x);
 }
 
-static Shade reduce_folded(const ShadeTerms *t, IrReduce kind, uint64_t x) {
-    ShadeFold f = shade_fold(t->elem, kind);
-    for (uint32_t i = 0; i < t->n; i++) shade_fold_take(&f, t->shades[i], x);
-    return shade_folded(&f, x);
+static ShadowValue reduce_folded(const ShadowTerms *t, IrReduce kind, uint64_t x) {
+    ShadowFold f = shadow_fold(t->elem, kind);
+    for (uint32_t i = 0; i < t->n; i++) shadow_fold_take(&f, t->shadows[i], x);
+    return shadow_folded(&f, x);
 }
 
 // The position is certain if the winner's comparison with every other element is.
-static Shade reduce_place(const ShadeTerms *t, uint64_t x, const uint64_t winner_bits) {
-    Shade s = {(double)(uint32_t)x, 0};
+static ShadowValue reduce_place(const ShadowTerms *t, uint64_t x, const uint64_t winner_bits) {
+    ShadowValue s = {(double)(uint32_t)x, 0};
     uint32_t winner = 0;
     while (winner < t->n && t->bits[winner] != winner_bits) winner++;
     if (winner == t->n) winner = 0;
     for (uint32_t i = 0; i < t->n; i++) {
-        Shade a = t->shades[i], w = t->shades[winner];
+        ShadowValue a = t->shadows[i], w = t->shadows[winner];
         if (i == winner || (a.e == 0 && w.e == 0)) continue;
         if (isnan(w.v) && w.e == 0 && !isinf(a.e)) continue;
         if (!(fabs(a.v - w.v) > a.e + w.e)) s.e = HUGE_VAL;
@@ -233,30 +234,30 @@ static Shade reduce_place(const ShadeTerms *t, uint64_t x, const uint64_t winner
     return s;
 }
 
-static Shade reduce_logic(const ShadeTerms *t, IrReduce kind, uint64_t x) {
+static ShadowValue reduce_logic(const ShadowTerms *t, IrReduce kind, uint64_t x) {
     bool settles = kind == IR_REDUCE_ANY, decided = true;
     for (uint32_t i = 0; i < t->n; i++) {
-        if (t->shades[i].e > 0)
+        if (t->shadows[i].e > 0)
             decided = false;
         else if ((t->bits[i] != 0) == settles)
-            return (Shade){(double)(x != 0), 0};
+            return (ShadowValue){(double)(x != 0), 0};
     }
-    return (Shade){(double)(x != 0), decided ? 0 : HUGE_VAL};
+    return (ShadowValue){(double)(x != 0), decided ? 0 : HUGE_VAL};
 }
 
 // The winner: least or greatest, as the interpreter chose it.
-static uint64_t winner_of(const ShadeTerms *t, IrReduce kind) {
+static uint64_t winner_of(const ShadowTerms *t, IrReduce kind) {
     uint64_t best = t->n ? t->bits[0] : 0;
     bool least = kind == IR_REDUCE_ARGMIN;
     for (uint32_t i = 1; i < t->n; i++) {
-        double x = shade_exact(t->elem, t->bits[i]).v, y = shade_exact(t->elem, best).v;
+        double x = shadow_exact(t->elem, t->bits[i]).v, y = shadow_exact(t->elem, best).v;
         if (isnan(y)) break;
         if (isnan(x) || (least ? x < y : x > y)) best = t->bits[i];
     }
     return best;
 }
 
-Shade shade_reduce(const ShadeTerms *t, IrReduce kind, uint64_t x) {
+ShadowValue shadow_reduce(const ShadowTerms *t, IrReduce kind, uint64_t x) {
     switch (kind) {
     case IR_REDUCE_SUM:
     case IR_REDUCE_PROD:
@@ -270,23 +271,23 @@ Shade shade_reduce(const ShadeTerms *t, IrReduce kind, uint64_t x) {
     case IR_REDUCE_ALL: return reduce_logic(t, kind, x);
     case IR_REDUCE_CUSTOM: break;  // reduce.c runs the combiner
     }
-    return (Shade){0, HUGE_VAL};
+    return (ShadowValue){0, HUGE_VAL};
 }
 
 // ---- dot ----------------------------------------------------------------------------------------
 
 // v, e and |v| + e of an operand, and the facts that rule S and the precisions need about it.
 typedef struct ShadowMatrix {
-    Shade *s;
+    ShadowValue *s;
     double greatest;
     int lowest;
     bool finite;
 } ShadowMatrix;
 
 static ShadowMatrix matrix_of(InterpRun *run, const InterpSlot *s) {
-    ShadowMatrix m = {arena_new(run->scratch, Shade, s->count), 0, 10000, true};
+    ShadowMatrix m = {arena_new(run->scratch, ShadowValue, s->count), 0, 10000, true};
     for (uint32_t i = 0; i < s->count; i++) {
-        m.s[i] = shade_get(s, i);
+        m.s[i] = shadow_get(s, i);
         double v = fabs(m.s[i].v);
         if (!isfinite(v)) {
             m.finite = false;
@@ -307,13 +308,13 @@ static int least_bit(Dtype t) {
 typedef struct DotBound {
     Dtype wide;
     uint64_t k;
-    int precision;    // bits that sums keep
-    int lowest;       // products are multiples of 2^lowest
-    bool exact;       // no operand has an error
-    double least;     // operands below it may be flushed to 0
-    bool flushes;     // subnormal sums may be flushed as well
-    bool loose;       // exact sums may be computed inexactly
-    double relative;  // of the operands' representation, times |A||B|
+    int precision;      // bits that sums keep
+    int lowest;         // products are multiples of 2^lowest
+    bool exact;         // no operand has an error
+    double least;       // operands below it may be flushed to 0
+    bool flushes;       // subnormal sums may be flushed as well
+    bool inexact_sums;  // exact sums may be computed inexactly
+    double relative;    // of the operands' representation, times |A||B|
     double absolute;
 } DotBound;
 
@@ -365,19 +366,19 @@ static double least_kept(const InterpRun *run, Dtype factor, Dtype sum) {
 }
 
 // The part of an operand that the device may take as 0.
-static double flushed(double least, Shade s) {
+static double flushed(double least, ShadowValue s) {
     double reach = fabs(s.v) + s.e;
     return fabs(s.v) - s.e < least ? fmin(reach, least) : 0;
 }
 
-static double product_lost(double least, Shade a, Shade b) {
+static double product_lost(double least, ShadowValue a, ShadowValue b) {
     double x = flushed(least, a), y = flushed(least, b), lost = 0;
     if (x > 0) lost += x * (fabs(b.v) + b.e);
     if (y > 0) lost += y * (fabs(a.v) + a.e);
     return isnan(lost) ? HUGE_VAL : lost;
 }
 
-static void dot_term(const DotBound *bound, DotSums *d, Shade a, Shade b) {
+static void dot_term(const DotBound *bound, DotSums *d, ShadowValue a, ShadowValue b) {
     if (bound->least > 0) d->lost += product_lost(bound->least, a, b);
     double v = a.v * b.v;
     d->v += v;
@@ -386,32 +387,33 @@ static void dot_term(const DotBound *bound, DotSums *d, Shade a, Shade b) {
     if (a.e > 0 || b.e > 0) d->part += fabs(a.v) * b.e + fabs(b.v) * a.e + a.e * b.e;
 }
 
-static Shade dot_shade(const DotBound *b, const DotSums *d, Shade c, Dtype t, uint64_t x) {
+static ShadowValue dot_shadow(const DotBound *b, const DotSums *d, ShadowValue c, Dtype t,
+                              uint64_t x) {
     const DtypeFloat *f = dtype_float(b->wide);
     double v = d->v + c.v, magnitude = d->magnitude + fabs(c.v);
     double reach = d->reach + fabs(c.v) + c.e;
     bool exact = b->exact && c.e == 0 && d->lost == 0;
-    if (!isfinite(v)) return (Shade){v, exact ? 0 : HUGE_VAL};
+    if (!isfinite(v)) return (ShadowValue){v, exact ? 0 : HUGE_VAL};
     int lowest = b->lowest;
     if (c.v != 0 && last_bit(c.v) < lowest) lowest = last_bit(c.v);
     // Sums are multiples of 2^lowest: if that is not subnormal, no sum is.
     bool sums_flushed = b->flushes && (!exact || lowest < -126);
-    bool kept = exact && !sums_flushed && !b->loose && lowest >= least_bit(b->wide);
+    bool kept = exact && !sums_flushed && !b->inexact_sums && lowest >= least_bit(b->wide);
     if (kept && b->relative == 0 && magnitude < ldexp(1, lowest + b->precision))
-        return shade_exact(t, x);
+        return shadow_exact(t, x);
     double e = c.e + d->part + 2 * (double)(b->k + 2) * ldexp(1, -b->precision) * reach +
                ldexp((double)b->k + 1, -53) * magnitude + b->relative * d->reach + b->absolute +
                d->lost;
     if (sums_flushed) e += (double)(b->k + 1) * ldexp(1, -126);
     if (reach > f->greatest) e = HUGE_VAL;
-    return shade_settle(t, false, v, e, true);
+    return shadow_settle(t, false, v, e, true);
 }
 
-void shade_dot(InterpRun *run, const IrOp *op, InterpSlot *a, InterpSlot *b, InterpSlot *c,
-               InterpSlot *r) {
-    bool shaded = a->shaded || b->shaded || (c && c->shaded);
+void shadow_dot(InterpRun *run, const IrOp *op, InterpSlot *a, InterpSlot *b, InterpSlot *c,
+                InterpSlot *r) {
+    bool shadowed = a->shadowed || b->shadowed || (c && c->shadowed);
     if (dtype_is(r->elem, DTYPE_CLASS_INT)) {
-        if (shaded) slot_doubt(run, r);
+        if (shadowed) slot_set_undecided(run, r);
         return;
     }
     uint32_t rank = a->type->rank;
@@ -419,12 +421,13 @@ void shade_dot(InterpRun *run, const IrOp *op, InterpSlot *a, InterpSlot *b, Int
     uint64_t n = b->type->shape[rank - 1];
     ShadowMatrix x = matrix_of(run, a), y = matrix_of(run, b);
     DotBound bound = dot_bound(run, op, a, r->elem, k, &x, &y);
-    bound.exact = !a->shaded && !b->shaded;
+    bound.exact = !a->shadowed && !b->shadowed;
     bound.least = least_kept(run, a->elem, r->elem);
-    bound.loose = run->launch->loose_pairs && r->elem != DTYPE_F64 && is_half(a->elem);
-    if (bound.loose) bound.k = 3 * k;
-    bound.flushes = bound.loose || (bound.least > 0 && run->launch->flushes == IR_FLUSHES_BF16);
-    Shade *shade = slot_shade_blank(run, r);
+    bound.inexact_sums = run->launch->loose_pairs && r->elem != DTYPE_F64 && is_half(a->elem);
+    if (bound.inexact_sums) bound.k = 3 * k;
+    bound.flushes =
+        bound.inexact_sums || (bound.least > 0 && run->launch->flushes == IR_FLUSHES_BF16);
+    ShadowValue *shadow = slot_shadow_blank(run, r);
     DotSums *row = arena_new(run->scratch, DotSums, n);
     for (uint64_t i = 0; i < r->count / n; i++) {
         uint64_t batch = i / m;
@@ -433,8 +436,8 @@ void shade_dot(InterpRun *run, const IrOp *op, InterpSlot *a, InterpSlot *b, Int
             for (uint64_t j = 0; j < n; j++)
                 dot_term(&bound, &row[j], x.s[i * k + p], y.s[(batch * k + p) * n + j]);
         for (uint64_t j = 0; j < n; j++) {
-            Shade start = c ? shade_get(c, i * n + j) : (Shade){0, 0};
-            shade[i * n + j] = dot_shade(&bound, &row[j], start, r->elem, slot_get(r, i * n + j));
+            ShadowValue start = c ? shadow_get(c, i * n + j) : (ShadowValue){0, 0};
+            shadow[i * n + j] = dot_shadow(&bound, &row[j], start, r->elem, slot_get(r, i * n + j));
         }
     }
 }

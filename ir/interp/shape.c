@@ -1,4 +1,4 @@
-// Ops that move elements: the same copy moves values and their shades.
+// Ops that move elements: the same copy moves values and their shadows.
 #include "ir/interp/internal.h"
 
 // Copies `rank` dimensions: the target is contiguous, the source has a stride (in elements) for
@@ -70,7 +70,7 @@ static void move_join(const Move *m, unsigned char *to, const unsigned char *a,
 
 static void move_cat(const Move *m, unsigned char *to, const unsigned char *a,
                      const unsigned char *b, uint32_t size) {
-    Lines l = lines_of(m->from, ir_attr_int(m->op, IR_ATTR_AXIS));
+    AxisLines l = lines_of(m->from, ir_attr_int(m->op, IR_ATTR_AXIS));
     size_t block = (size_t)(l.n * l.inner) * size;
     for (uint64_t o = 0; o < l.outer; o++) {
         memcpy(to + 2 * o * block, a + o * block, block);
@@ -111,7 +111,7 @@ static void move_flags(InterpRun *run, const Move *m, InterpSlot *r, InterpSlot 
 void execute_shape(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     InterpSlot *a = operand_slot(run, frame, op, 0);
     InterpSlot *b = operand_slot(run, frame, op, 1);
-    uint32_t shade_size = (uint32_t)sizeof(Shade);
+    uint32_t shadow_size = (uint32_t)sizeof(ShadowValue);
     for (uint32_t k = 0; k < op->result_count; k++) {
         InterpSlot *r = result_slot(run, frame, op, k);
         Move m = {op, r->type, a->type, k};
@@ -120,19 +120,19 @@ void execute_shape(InterpRun *run, InterpFrame *frame, const IrOp *op) {
         else
             move_one(&m, r->data, a->data, r->size);
         if (wrap_watched(run, frame)) move_flags(run, &m, r, a, b);
-        if (!run->shadow || !shade_any(run, frame, op)) continue;
-        const Shade *from = slot_shade(run, a);
-        unsigned char *to = (unsigned char *)slot_shade_blank(run, r);
+        if (!run->shadow || !shadow_any(run, frame, op)) continue;
+        const ShadowValue *from = slot_shadow(run, a);
+        unsigned char *to = (unsigned char *)slot_shadow_blank(run, r);
         if (b)
-            move_two(&m, to, (const unsigned char *)from, (const unsigned char *)slot_shade(run, b),
-                     shade_size);
+            move_two(&m, to, (const unsigned char *)from,
+                     (const unsigned char *)slot_shadow(run, b), shadow_size);
         else
-            move_one(&m, to, (const unsigned char *)from, shade_size);
+            move_one(&m, to, (const unsigned char *)from, shadow_size);
     }
 }
 
-Lines lines_of(const IrType *t, int64_t axis) {
-    Lines l = {1, 1, 1};
+AxisLines lines_of(const IrType *t, int64_t axis) {
+    AxisLines l = {1, 1, 1};
     for (uint32_t d = 0; d < t->rank; d++) {
         if (d < axis)
             l.outer *= t->shape[d];
@@ -149,16 +149,17 @@ void execute_gather(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     const InterpSlot *index = operand_slot(run, frame, op, 1);
     InterpSlot *r = result_slot(run, frame, op, 0);
     int64_t axis = ir_attr_int(op, IR_ATTR_AXIS);
-    Lines from = lines_of(x->type, axis), to = lines_of(r->type, axis);
-    Shade *shade = run->shadow && (x->shaded || index->shaded) ? slot_shade_blank(run, r) : NULL;
+    AxisLines from = lines_of(x->type, axis), to = lines_of(r->type, axis);
+    ShadowValue *shadow =
+        run->shadow && (x->shadowed || index->shadowed) ? slot_shadow_blank(run, r) : NULL;
     for (uint64_t i = 0; i < r->count; i++) {
         uint64_t outer = i / (to.n * to.inner);
         int64_t k;
         bool fits = slot_i64(index, i, &k) && k >= 0 && (uint64_t)k < from.n;
         uint64_t at = fits ? (outer * from.n + (uint64_t)k) * from.inner + i % to.inner : 0;
         slot_put(r, i, fits ? slot_get(x, at) : 0);
-        if (!shade) continue;
-        shade[i] = fits ? shade_get(x, at) : (Shade){0, 0};
-        if (shade_get(index, i).e > 0) shade[i].e = HUGE_VAL;
+        if (!shadow) continue;
+        shadow[i] = fits ? shadow_get(x, at) : (ShadowValue){0, 0};
+        if (shadow_get(index, i).e > 0) shadow[i].e = HUGE_VAL;
     }
 }

@@ -82,7 +82,8 @@ static void put_sums(InterpRun *run, const InterpTiles *t) {
         memory_write(to.elem, to.place[i].address, t->sums[i] & UINT32_MAX);
         // Bounds of lowered code are those of the tile code it came from.
         if (run->shadow)
-            pages_put_shade(run->interp->pages, to.place[i].address, to.elem, (Shade){0, HUGE_VAL});
+            pages_put_shadow(run->interp->pages, to.place[i].address, to.elem,
+                             (ShadowValue){0, HUGE_VAL});
     }
 }
 

@@ -88,10 +88,10 @@ Layout layout_fragment(MatrixShape p, LayoutOperand operand);
 bool layout_box(uint32_t rank, const uint32_t *shape, uint32_t bits, Layout *box);
 
 // How wgmma reads a factor from memory: the fields of its descriptor, distances in bytes. `swizzle`
-// is the width: 32, 64 or 128 bytes. `turned`: neighbours in memory are along M or N, not K.
+// is the width: 32, 64 or 128 bytes. `transposed`: neighbours in memory are along M or N, not K.
 typedef struct LayoutDescriptor {
     uint32_t swizzle, lbo, sbo;
-    bool turned;
+    bool transposed;
 } LayoutDescriptor;
 // The descriptor for a factor in this memory, for instructions of `side` rows of A or columns of B;
 // the tile is [M, K] or [K, N], or has batches before these. False: the unit cannot read it so.

@@ -213,7 +213,7 @@ static void write_plan(Plan *p) {
         gf2_solve(&to_registers, p->kept.v[i], &keep);
         add_round(p, p->kept.v[i], lane_of(p, p->kept.v[i]), keep);
     }
-    s->turn_bits = names.count - turns;
+    s->alternate_bits = names.count - turns;
     for (uint32_t i = turns; i < names.count; i++) add_round(p, names.v[i], 0, 0);
     uint32_t kept_mask = (UINT32_C(1) << p->kept.count) - 1;
     for (uint32_t i = 0; i < p->to->dim_bits[LAYOUT_LANE]; i++) {
@@ -223,7 +223,7 @@ static void write_plan(Plan *p) {
         uint32_t own = gf2_apply(names.v, combo & kept_mask);
         gf2_solve(&to_registers, own, &s->keep_lane[i]);
         s->source_lane[i] = lane_of(p, basis ^ own);
-        s->turn_lane[i] = combo >> turns;
+        s->alternate_lane[i] = combo >> turns;
     }
 }
 
@@ -269,6 +269,6 @@ uint32_t layout_shuffle_keep(const LayoutShuffle *s, uint32_t round, uint32_t la
     return gf2_apply(s->keep_round, round) ^ gf2_apply(s->keep_lane, lane);
 }
 
-bool layout_shuffle_turn(const LayoutShuffle *s, uint32_t round, uint32_t lane) {
-    return gf2_apply(s->turn_lane, lane) == round >> (s->round_bits - s->turn_bits);
+bool layout_shuffle_alternate(const LayoutShuffle *s, uint32_t round, uint32_t lane) {
+    return gf2_apply(s->alternate_lane, lane) == round >> (s->round_bits - s->alternate_bits);
 }

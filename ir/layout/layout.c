@@ -223,7 +223,7 @@ static Gf2Span span_of_bases(const Layout *l) {
     return span;
 }
 
-bool layout_between(const Layout *from, const Layout *to, LayoutMap *map) {
+bool layout_map_between(const Layout *from, const Layout *to, LayoutMap *map) {
     if (!layout_same_shape(from, to)) return false;
     memset(map, 0, sizeof *map);
     memcpy(map->from_bits, from->dim_bits, sizeof map->from_bits);

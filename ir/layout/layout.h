@@ -175,7 +175,7 @@ typedef struct LayoutMap {
 
 // For every position of `from`, a position of `to` that holds the same element; if there is a
 // choice, free bits of `to` are 0. False if `to` lacks an element of `from`, or shapes differ.
-bool layout_between(const Layout *from, const Layout *to, LayoutMap *map);
+bool layout_map_between(const Layout *from, const Layout *to, LayoutMap *map);
 uint32_t layout_map_apply(const LayoutMap *map, uint32_t input);
 LayoutMap layout_map_compose(const LayoutMap *first, const LayoutMap *then);
 // position → l(map(position))

@@ -111,8 +111,8 @@ typedef struct LayoutShuffle {
     uint32_t offer_round[LAYOUT_MAX_BITS], offer_lane[8], offer_warp[LAYOUT_MAX_BITS];
     uint32_t source_round[LAYOUT_MAX_BITS], source_lane[8], source_warp[LAYOUT_MAX_BITS];
     uint32_t keep_round[LAYOUT_MAX_BITS], keep_lane[8];
-    // A lane keeps in the rounds whose top `turn_bits` bits are the xor of its turn_lane.
-    uint32_t turn_bits, turn_lane[8];
+    // A lane keeps in the rounds whose top `alternate_bits` bits are the xor of its alternate_lane.
+    uint32_t alternate_bits, alternate_lane[8];
 } LayoutShuffle;
 // False if the conversion is of a class above LANES, or blocks differ. `bits` of an element: as
 // many as fill 32 are packed if both sides allow it.
@@ -121,7 +121,7 @@ uint32_t layout_shuffle_offer(const LayoutShuffle *s, uint32_t round, uint32_t l
 uint32_t layout_shuffle_source(const LayoutShuffle *s, uint32_t round, uint32_t lane,
                                uint32_t warp);
 uint32_t layout_shuffle_keep(const LayoutShuffle *s, uint32_t round, uint32_t lane);
-bool layout_shuffle_turn(const LayoutShuffle *s, uint32_t round, uint32_t lane);
+bool layout_shuffle_alternate(const LayoutShuffle *s, uint32_t round, uint32_t lane);
 
 // ---- trips through shared memory
 

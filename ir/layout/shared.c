@@ -59,7 +59,7 @@ static const SharedPhase *phase_of(const SharedBanks *banks, uint32_t bytes, boo
 LayoutConflicts layout_conflicts(const Layout *l, const Layout *shared, uint32_t vector,
                                  uint32_t bits, const SharedBanks *banks, bool store) {
     LayoutMap map;
-    CHECK(layout_between(l, shared, &map), "a memory without some of the tile's elements");
+    CHECK(layout_map_between(l, shared, &map), "a memory without some of the tile's elements");
     const SharedPhase *phase = phase_of(banks, vector * bits / 8, store);
     Gf2List offsets = {0};
     for (uint32_t step = 1; step < vector; step *= 2) offsets.v[offsets.count++] = step;
@@ -79,7 +79,7 @@ LayoutConflicts layout_conflicts(const Layout *l, const Layout *shared, uint32_t
 uint32_t layout_shared_vector(const Layout *l, const Layout *shared, uint32_t bits,
                               uint32_t max_bytes) {
     LayoutMap map;
-    if (!layout_between(l, shared, &map)) return 1;
+    if (!layout_map_between(l, shared, &map)) return 1;
     Gf2Span registers = {0};
     for (uint32_t i = 0; i < l->dim_bits[LAYOUT_REG]; i++) gf2_add(&registers, map.bases[i], 0);
     uint32_t vector = 1;
@@ -115,7 +115,8 @@ static MatrixBits matrix_bits(const Layout *l, uint32_t packed, bool transposed)
 bool layout_matrix(const Layout *l, const Layout *shared, uint32_t bits, bool transposed,
                    uint32_t max_count, LayoutMatrix *matrix) {
     LayoutMap map;
-    if (bits > 32 || (transposed && bits != 16) || !layout_between(l, shared, &map)) return false;
+    if (bits > 32 || (transposed && bits != 16) || !layout_map_between(l, shared, &map))
+        return false;
     uint32_t packed = log2_of(32 / bits);
     if (l->dim_bits[LAYOUT_LANE] != 5 || l->dim_bits[LAYOUT_REG] < packed) return false;
     MatrixBits m = matrix_bits(l, packed, transposed);

@@ -150,7 +150,7 @@ static bool in_order(const TripAccess *a, const Layout *memory) {
     uint32_t inside = (UINT32_C(1) << a->vector.count) - 1;
     Gf2Span vector = gf2_span(&a->vector);
     LayoutMap map;
-    if (!layout_between(l, memory, &map)) return false;
+    if (!layout_map_between(l, memory, &map)) return false;
     for (uint32_t i = 0; i < l->bits; i++) {
         bool own = i < l->dim_bits[LAYOUT_REG] && gf2_has(&vector, l->bases[i]);
         if (!own && (map.bases[i] & inside) != 0) return false;

@@ -45,9 +45,9 @@ bool layout_box(uint32_t rank, const uint32_t *shape, uint32_t bits, Layout *box
     *box = layout_empty(rank, shape);
     layout_add_steps(box, LAYOUT_OFFSET, columns, 1, width * 8 / bits);
     for (uint32_t row = 1; row < shape[rows]; row *= 2) {
-        uint32_t coords[IR_MAX_RANK] = {0}, turned = (row * width) >> 3 & mask_of(width);
+        uint32_t coords[IR_MAX_RANK] = {0}, chunk = (row * width) >> 3 & mask_of(width);
         coords[rows] = row;
-        coords[columns] = turned * 8 / bits;
+        coords[columns] = chunk * 8 / bits;
         layout_add(box, LAYOUT_OFFSET, layout_element(box, coords));
     }
     layout_add_steps(box, LAYOUT_OFFSET, columns, width * 8 / bits, shape[columns]);
@@ -61,7 +61,7 @@ bool layout_box(uint32_t rank, const uint32_t *shape, uint32_t bits, Layout *box
 uint32_t layout_descriptor_at(const LayoutDescriptor *d, uint32_t start, uint32_t i, uint32_t k,
                               uint32_t bits) {
     uint32_t bytes = bits / 8, width = d->swizzle / bytes, a = start;
-    if (d->turned)
+    if (d->transposed)
         a += i % width * bytes + i / width * d->lbo + k % ATOM_ROWS * d->swizzle +
              k / ATOM_ROWS * d->sbo;
     else
@@ -113,7 +113,7 @@ bool layout_descriptor(const Layout *memory, LayoutOperand operand, uint32_t sid
     for (uint32_t swizzle = WIDEST; swizzle >= NARROWEST; swizzle /= 2) {
         LayoutDescriptor along = {.swizzle = swizzle}, across = {.swizzle = swizzle};
         along.sbo = distance(&m, m.i_start, m.i_bits, ATOM_ROWS);
-        across.turned = true;
+        across.transposed = true;
         across.sbo = distance(&m, m.k_start, m.k_bits, ATOM_ROWS);
         across.lbo = distance(&m, m.i_start, m.i_bits, swizzle * 8 / bits);
         *descriptor = along;

@@ -41,7 +41,7 @@ void ir_literal_print(Dtype elem, uint64_t bits, StrBuf *out) {
         dtype_text(elem, bits, out);
         uint64_t again;
         Str text = {out->text + start, out->size - start};
-        if (ir_literal_read(elem, text, &again) == IR_LITERAL_FINE && again == bits) return;
+        if (ir_literal_read(elem, text, &again) == IR_LITERAL_OK && again == bits) return;
         out->size = start;
         out->text[start] = 0;
     }
@@ -56,39 +56,38 @@ static IrLiteral magnitude(Str text, bool *minus, uint64_t *value) {
     if (!str_to_u64(text, value, &overflow)) {
         return overflow ? IR_LITERAL_RANGE : IR_LITERAL_MALFORMED;
     }
-    return overflow ? IR_LITERAL_RANGE : IR_LITERAL_FINE;
+    return overflow ? IR_LITERAL_RANGE : IR_LITERAL_OK;
 }
 
 IrLiteral ir_literal_int(Str text, int64_t *value) {
     bool minus;
     uint64_t size;
     IrLiteral result = magnitude(text, &minus, &size);
-    if (result != IR_LITERAL_FINE) return result;
+    if (result != IR_LITERAL_OK) return result;
     if (size > (uint64_t)INT64_MAX + (minus ? 1 : 0)) return IR_LITERAL_RANGE;
     *value = minus ? (int64_t)(0 - size) : (int64_t)size;
-    return IR_LITERAL_FINE;
+    return IR_LITERAL_OK;
 }
 
 static IrLiteral read_int(Dtype elem, Str text, uint64_t *bits) {
     bool minus;
     uint64_t size;
     IrLiteral result = magnitude(text, &minus, &size);
-    if (result != IR_LITERAL_FINE) return result;
+    if (result != IR_LITERAL_OK) return result;
     uint64_t limit = minus ? 0 - (uint64_t)dtype_int_min(elem) : dtype_int_max(elem);
     if (size > limit) return IR_LITERAL_RANGE;
     *bits = dtype_wrap(elem, minus ? 0 - size : size);
-    return IR_LITERAL_FINE;
+    return IR_LITERAL_OK;
 }
 
 static IrLiteral read_float(Dtype elem, Str text, uint64_t *bits) {
     double value;
     if (!str_to_double(text, &value)) return IR_LITERAL_MALFORMED;
     *bits = dtype_from_double(elem, value, false);
-    if (isnan(value)) return IR_LITERAL_FINE;
+    if (isnan(value)) return IR_LITERAL_OK;
     if (dtype_is_nan(elem, *bits)) return IR_LITERAL_RANGE;
     // Formats that overflow to an infinity: only the text of an infinity may become one.
-    return isinf(dtype_to_double(elem, *bits)) && !isinf(value) ? IR_LITERAL_RANGE
-                                                                : IR_LITERAL_FINE;
+    return isinf(dtype_to_double(elem, *bits)) && !isinf(value) ? IR_LITERAL_RANGE : IR_LITERAL_OK;
 }
 
 IrLiteral ir_literal_read(Dtype elem, Str text, uint64_t *bits) {
@@ -97,11 +96,11 @@ IrLiteral ir_literal_read(Dtype elem, Str text, uint64_t *bits) {
         if (!str_to_u64(text, bits, &overflow)) {
             return overflow ? IR_LITERAL_RANGE : IR_LITERAL_MALFORMED;
         }
-        return overflow || !bits_fit(elem, *bits) ? IR_LITERAL_RANGE : IR_LITERAL_FINE;
+        return overflow || !bits_fit(elem, *bits) ? IR_LITERAL_RANGE : IR_LITERAL_OK;
     }
     if (dtype_is(elem, DTYPE_CLASS_INT)) return read_int(elem, text, bits);
     if (dtype_is(elem, DTYPE_CLASS_ANYFLOAT)) return read_float(elem, text, bits);
     if (elem != DTYPE_BOOL) return IR_LITERAL_MALFORMED;
     *bits = str_equal(text, STR("true"));
-    return *bits || str_equal(text, STR("false")) ? IR_LITERAL_FINE : IR_LITERAL_MALFORMED;
+    return *bits || str_equal(text, STR("false")) ? IR_LITERAL_OK : IR_LITERAL_MALFORMED;
 }

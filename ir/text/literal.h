@@ -11,7 +11,7 @@
 #include "base/dtype.h"
 #include "base/str.h"
 
-typedef enum IrLiteral { IR_LITERAL_FINE, IR_LITERAL_MALFORMED, IR_LITERAL_RANGE } IrLiteral;
+typedef enum IrLiteral { IR_LITERAL_OK, IR_LITERAL_MALFORMED, IR_LITERAL_RANGE } IrLiteral;
 
 // A text in quotes. Bytes that are not UTF-8 are kept as \xHH, which JSON does not have.
 void ir_literal_quote(Str text, StrBuf *out);

@@ -474,7 +474,7 @@ static bool func_attr(IrParser *p) {
     if (str_equal(key, STR("level"))) return level_attr(p);
     if (str_equal(key, STR("math"))) return list(p, math_item);
     const IrOption *option = ir_option_find(key);
-    if (option) return whole(p, option->least, option->most, ir_option_of(p->func, option));
+    if (option) return whole(p, option->min, option->max, ir_option_of(p->func, option));
     if (str_equal(key, STR("lanes"))) return lanes_attr(p);
     if (str_equal(key, STR("group"))) return whole(p, 1, 1 << 16, &p->func->group);
     if (str_equal(key, STR("bind"))) return list(p, bind_item);

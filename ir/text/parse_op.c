@@ -289,7 +289,7 @@ static bool result_types(IrParser *p, const Draft *draft) {
 
 static bool constant_bits(IrParser *p, Dtype elem, const IrToken *token, uint64_t *bits) {
     switch (ir_literal_read(elem, token->text, bits)) {
-    case IR_LITERAL_FINE: return true;
+    case IR_LITERAL_OK: return true;
     case IR_LITERAL_MALFORMED:
         diag_error(p->diags, token->span, DIAG_BAD_NUMBER, "expected a value of %s, found '%.*s'",
                    dtype_name(elem), STR_ARG(parser_short(token->text)));

@@ -18,7 +18,7 @@ typedef struct Verifier {
     const IrFunc *func;
     const IrSection *section;  // the one being walked
     IrNumbers *numbers;        // of func; NULL until the first message
-    bool fine;
+    bool ok;
     Map functions;          // of the module, by name; filled before the walk
     const IrValue **by_id;  // the value that has an id
     uint32_t *seen;         // by value id: operands that refer to it

@@ -7,7 +7,7 @@
 // ---- messages about functions -------------------------------------------------------------------
 
 bool verifier_func_fail(Verifier *v, Span span, const char *format, ...) {
-    v->fine = false;
+    v->ok = false;
     StrBuf text = strbuf(v->scratch);
     va_list args;
     va_start(args, format);
@@ -282,7 +282,7 @@ static void check_op(Verifier *v, const IrOp *op, const IrBlock *block) {
     fine &= check_launch_op(v, op);
     if (fine && verifier_rule(v, op) && op->code == IR_DOT) verifier_dot_plan(v, op);
     for (uint32_t i = 0; i < op->region_count; i++) check_block(v, op->regions[i], op);
-    if (v->fine && v->func->level == IR_LEVEL_GPU) verifier_layouts(v, op);
+    if (v->ok && v->func->level == IR_LEVEL_GPU) verifier_layouts(v, op);
     for (uint32_t i = 0; i < op->result_count; i++) define(v, &op->results[i], op);
 }
 
@@ -399,7 +399,7 @@ static void check_func(Verifier *v, const IrFunc *f) {
 }
 
 static Verifier verifier(const IrModule *m, Arena *scratch, Diags *diags) {
-    Verifier v = {.diags = diags, .scratch = scratch, .module = m, .fine = true};
+    Verifier v = {.diags = diags, .scratch = scratch, .module = m, .ok = true};
     for (size_t i = 0; i < m->funcs.count; i++) {
         Symbol name = m->funcs.data[i]->name;
         v.func = m->funcs.data[i];
@@ -416,7 +416,7 @@ bool ir_verify_func(const IrFunc *f, Arena *scratch, Diags *diags) {
     Verifier v = verifier(f->module, scratch, diags);
     check_func(&v, f);
     arena_reset(scratch, mark);
-    return v.fine;
+    return v.ok;
 }
 
 // V11: which functions call which. A function is `open` while one of its callees is. Those that are
@@ -474,7 +474,7 @@ bool ir_verify(const IrModule *m, Diags *diags) {
     Arena *scratch = arena_create();
     Verifier v = verifier(m, scratch, diags);
     for (size_t i = 0; i < m->funcs.count; i++) check_func(&v, m->funcs.data[i]);
-    if (v.fine) check_recursion(&v);
+    if (v.ok) check_recursion(&v);
     arena_destroy(scratch);
-    return v.fine;
+    return v.ok;
 }

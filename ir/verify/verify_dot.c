@@ -2,7 +2,7 @@
 // has.
 #include "target/matrix.h"
 
-#include "ir/analysis/spread.h"
+#include "ir/analysis/layout_infer.h"
 #include "ir/verify/verifier.h"
 
 typedef struct DotPlan {

@@ -1,11 +1,11 @@
 // Typing rules of gpu.*: tiles with layouts, and memory that the threads of a program share.
-#include "ir/analysis/spread.h"
+#include "ir/analysis/layout_infer.h"
 #include "ir/verify/verifier.h"
 
 enum { MAX_SHARED = 1 << 24 };  // elements of one allocation
 
 static bool is_memory(Verifier *v, const IrOp *op, const IrValue *p) {
-    if (spread_is_memory(p) && !dtype_is(p->type->elem, DTYPE_CLASS_PACKED)) return true;
+    if (ir_is_shared_pointer(p) && !dtype_is(p->type->elem, DTYPE_CLASS_PACKED)) return true;
     return verifier_fail(v, op, "expected shared memory of whole bytes, found %s",
                          verifier_type(v, p->type));
 }

@@ -5,7 +5,7 @@
 // ---- messages -----------------------------------------------------------------------------------
 
 bool verifier_fail(Verifier *v, const IrOp *op, const char *format, ...) {
-    v->fine = false;
+    v->ok = false;
     if (!v->numbers) v->numbers = ir_numbers(v->scratch, v->func);
     ArenaMark mark = arena_mark(v->scratch);
     StrBuf text = strbuf(v->scratch);

@@ -1,5 +1,5 @@
 // Typing rules of thread.*: scalars, and vectors, which are tiles of rank 1.
-#include "ir/analysis/spread.h"
+#include "ir/analysis/layout_infer.h"
 #include "ir/verify/verifier.h"
 
 static bool plain(Verifier *v, const IrOp *op, uint32_t i) {
@@ -123,7 +123,7 @@ static bool rule_mma(Verifier *v, const IrOp *op) {
         if (s[i] >= (i < 3) && s[i] <= 256) continue;
         return verifier_fail(v, op, "expected extents from 1 to 256, found %lld", (long long)s[i]);
     }
-    MatrixShape product = spread_product(op);
+    MatrixShape product = ir_mma_shape(op);
     if (!matrix_shape_exists(product))
         return verifier_fail(v, op, "no matrix unit multiplies %lld by %lld by %lld of %s",
                              (long long)s[0], (long long)s[1], (long long)s[2],
@@ -183,7 +183,7 @@ static bool rule_wgmma(Verifier *v, const IrOp *op) {
     if (select->u.ints.count != 4 || factors->u.ints.count != 2 * WGMMA_FIELDS)
         return verifier_fail(v, op, "expected select to hold 4 numbers, and factors %d",
                              2 * WGMMA_FIELDS);
-    MatrixShape product = spread_product(op);
+    MatrixShape product = ir_mma_shape(op);
     if (product.unit != MATRIX_UNIT_WGMMA || !matrix_shape_exists(product))
         return verifier_fail(v, op, "no unit of four warps multiplies %u by %u by %u of %s",
                              product.m, product.n, product.k,

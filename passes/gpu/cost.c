@@ -25,10 +25,10 @@ static uint32_t rank_of(const uint32_t *bases, uint32_t count, const uint32_t *m
 static uint64_t shuffle_cost(const LayoutShuffle *s, const Layout *from, const Layout *to,
                              uint32_t bits) {
     uint32_t rounds = 1u << s->round_bits, pack = 1u << s->pack_bits;
-    uint32_t words = bits > 32 ? 2 : 1, kept = layout_size(to, LAYOUT_REG) << s->turn_bits;
+    uint32_t words = bits > 32 ? 2 : 1, kept = layout_size(to, LAYOUT_REG) << s->alternate_bits;
     uint32_t keep[GPU_LANE_BITS_MAX], lane_bits = to->dim_bits[LAYOUT_LANE];
     for (uint32_t i = 0; i < lane_bits; i++)
-        keep[i] = s->keep_lane[i] | s->turn_lane[i] << to->dim_bits[LAYOUT_REG];
+        keep[i] = s->keep_lane[i] | s->alternate_lane[i] << to->dim_bits[LAYOUT_REG];
     uint64_t selects =
         rank_of(s->offer_lane, lane_bits, s->offer_warp, from->dim_bits[LAYOUT_WARP]) *
         layout_size(from, LAYOUT_REG);

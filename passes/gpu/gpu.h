@@ -9,7 +9,7 @@
 #define TILEC_PASSES_GPU_GPU_H
 
 #include "ir/analysis/analysis.h"
-#include "ir/analysis/spread.h"
+#include "ir/analysis/layout_infer.h"
 #include "ir/build.h"
 #include "ir/edit.h"
 #include "ir/layout/build.h"

@@ -1,4 +1,5 @@
 // Integer arithmetic, lane by lane.
+#include "base/str.h"
 #include "sim/machine/ops.h"
 
 // X(arity, operation, type, result of x, y, z). Sums and products use unsigned types, so they wrap.
@@ -79,18 +80,13 @@
 #define LANE_U16X2 LaneU32
 #define LANE_S16X2 LaneU32
 
-__extension__ typedef unsigned __int128 Wide;
-__extension__ typedef __int128 SignedWide;
-
 static inline int32_t clamp32(int64_t x) {
     return x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : (int32_t)x;
 }
 static inline uint64_t high_unsigned(uint64_t x, uint64_t y) {
-    return (uint64_t)((Wide)x * y >> 64);
+    return (uint64_t)((Uint128)x * y >> 64);
 }
-static inline int64_t high_signed(int64_t x, int64_t y) {
-    return (int64_t)((SignedWide)x * y >> 64);
-}
+static inline int64_t high_signed(int64_t x, int64_t y) { return (int64_t)((Int128)x * y >> 64); }
 
 static inline uint32_t add16(uint32_t x, uint32_t y) { return x + y; }
 static inline uint32_t sub16(uint32_t x, uint32_t y) { return x - y; }
@@ -186,7 +182,8 @@ DEFINE_CARRY(U64, LaneU64)
         for (uint32_t l = 0; l < SIM_LANES; l++) {                                              \
             if (!(w->mask >> l & 1)) continue;                                                  \
             N x = a[l], y = b[l];                                                               \
-            Wide t = (Wide)(N)(upper ? (high) : (low)) + c[l] + (in ? w->carry >> l & 1 : 0);   \
+            Uint128 t =                                                                         \
+                (Uint128)(N)(upper ? (high) : (low)) + c[l] + (in ? w->carry >> l & 1 : 0);     \
             if (out)                                                                            \
                 w->carry = (w->carry & ~(1u << l)) | (uint32_t)(t >> (8 * sizeof(N)) & 1) << l; \
             d[l] = (N)t;                                                                        \

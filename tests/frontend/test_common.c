@@ -111,9 +111,9 @@ static void test_constants_are_exact(void **state) {
     World w;
     begin(&w);
     Elab *e = &w.e;
-    Val most = el_int((Wide)UINT64_MAX), least = el_int((Wide)INT64_MIN);
+    Val most = el_int((Int128)UINT64_MAX), least = el_int((Int128)INT64_MIN);
     Val sum = el_operate(e, OPERATOR_ADD, most, least, none[0], none);
-    assert_true(sum.kind == VAL_INT && sum.integer == (Wide)INT64_MAX);
+    assert_true(sum.kind == VAL_INT && sum.integer == (Int128)INT64_MAX);
     assert_int_equal(el_operate(e, OPERATOR_ADD, most, el_int(1), (Span){1, 2}, none).kind,
                      VAL_POISON);
     says(&w, "a constant needs more than 64 bits (-2^63 to 2^64-1)", "");

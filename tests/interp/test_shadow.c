@@ -28,9 +28,9 @@ static const Dtype floats[] = {DTYPE_F16,    DTYPE_BF16,   DTYPE_F32,        DTY
 enum { FLOATS = 8 };
 
 // Does a target's element agree with the shadow? docs/numerics.md §6.
-static bool accepted(Dtype t, uint64_t bits, Shade s) {
+static bool accepted(Dtype t, uint64_t bits, ShadowValue s) {
     if (isinf(s.e)) return true;
-    double x = shade_exact(t, bits).v;
+    double x = shadow_exact(t, bits).v;
     if (isnan(s.v)) return isnan(x);
     if (isinf(s.v)) return x == s.v;
     return fabs(x - s.v) <= s.e;
@@ -52,21 +52,21 @@ static uint64_t some_float(Dtype t) {
     return dtype_from_double(t, v, false);
 }
 
-// A shade that holds the element: often exact, else some ulp wide and off its middle.
-static Shade some_shade(Dtype t, uint64_t bits) {
-    Shade s = shade_exact(t, bits);
+// A shadow that holds the element: often exact, else some ulp wide and off its middle.
+static ShadowValue some_shadow(Dtype t, uint64_t bits) {
+    ShadowValue s = shadow_exact(t, bits);
     if (!isfinite(s.v) || random_bits() % 4 == 0) return s;
     double width = half_ulp(t, s.v) * ldexp(1, (int)(random_bits() % 8));
     double off = (random_unit() * 2 - 1) * width;
     if (off == 0) return s;
     s.v += off;
     s.e = fabs(off) * (1 + 0x1p-50) + width * random_unit();
-    s.e = fmax(s.e, fabs(shade_exact(t, bits).v - s.v));  // in f64 the middle itself is rounded
+    s.e = fmax(s.e, fabs(shadow_exact(t, bits).v - s.v));  // in f64 the middle itself is rounded
     return s;
 }
 
-// An element of the type within the shade: its ends, or anywhere between.
-static uint64_t element_within(Dtype t, Shade s, uint64_t own) {
+// An element of the type within the shadow: its ends, or anywhere between.
+static uint64_t element_within(Dtype t, ShadowValue s, uint64_t own) {
     if (s.e == 0) return own;  // the sign of a zero, too
     static const double at[] = {-1, 1, 0, 2};
     double where = at[random_bits() % 4];
@@ -84,13 +84,13 @@ static bool float_ops(const IrOpInfo *info, uint32_t *n) {
 
 static void try_lane(const IrOpInfo *info, IrOpcode code, uint32_t n, Dtype t) {
     Dtype to = info->rule == IR_RULE_COMPARE ? DTYPE_BOOL : t;
-    ShadeLane lane = {.code = code, .from = t, .to = to, .n = n};
+    ShadowLane lane = {.code = code, .from = t, .to = to, .n = n};
     for (uint32_t k = 0; k < n; k++) {
         lane.bits[k] = some_float(t);
-        lane.in[k] = some_shade(t, lane.bits[k]);
+        lane.in[k] = some_shadow(t, lane.bits[k]);
     }
     assert_true(ir_eval(code, t, lane.bits, &lane.result));
-    Shade s = shade_lane(&lane);
+    ShadowValue s = shadow_lane(&lane);
     for (int i = 0; i < 12; i++) {
         uint64_t in[3], other = 0;
         for (uint32_t k = 0; k < n; k++) in[k] = element_within(t, lane.in[k], lane.bits[k]);
@@ -98,9 +98,9 @@ static void try_lane(const IrOpInfo *info, IrOpcode code, uint32_t n, Dtype t) {
         if (!accepted(to, other, s))
             fail_msg("%s %s: (%a ± %a), (%a ± %a), (%a ± %a) gives %a ± %a, but %a, %a, %a give %a",
                      dtype_name(t), info->text, lane.in[0].v, lane.in[0].e, lane.in[1].v,
-                     lane.in[1].e, lane.in[2].v, lane.in[2].e, s.v, s.e, shade_exact(t, in[0]).v,
-                     n > 1 ? shade_exact(t, in[1]).v : 0, n > 2 ? shade_exact(t, in[2]).v : 0,
-                     shade_exact(to, other).v);
+                     lane.in[1].e, lane.in[2].v, lane.in[2].e, s.v, s.e, shadow_exact(t, in[0]).v,
+                     n > 1 ? shadow_exact(t, in[1]).v : 0, n > 2 ? shadow_exact(t, in[2]).v : 0,
+                     shadow_exact(to, other).v);
     }
 }
 
@@ -116,19 +116,19 @@ static void rules_hold_what_operands_may_be(void **state) {
 }
 
 static void try_cast(Dtype to, Dtype from) {
-    ShadeLane lane = {.code = IR_CAST, .from = from, .to = to, .n = 1};
+    ShadowLane lane = {.code = IR_CAST, .from = from, .to = to, .n = 1};
     lane.saturate = random_bits() & 1;
     bool is_float = dtype_is(from, DTYPE_CLASS_ANYFLOAT);
     if (is_float) {
         lane.bits[0] = some_float(from);
-        lane.in[0] = some_shade(from, lane.bits[0]);
+        lane.in[0] = some_shadow(from, lane.bits[0]);
     } else {
         lane.bits[0] = dtype_wrap(from, random_bits() % 100);
-        lane.in[0] = shade_exact(from, lane.bits[0]);
+        lane.in[0] = shadow_exact(from, lane.bits[0]);
         lane.in[0].e = (double)(random_bits() % 3);
     }
     lane.result = dtype_cast(to, from, lane.bits[0], lane.saturate);
-    Shade s = shade_lane(&lane);
+    ShadowValue s = shadow_lane(&lane);
     for (int i = 0; i < 12; i++) {
         uint64_t in = is_float ? element_within(from, lane.in[0], lane.bits[0])
                                : lane.bits[0] + (lane.in[0].e > 0 ? random_bits() % 2 : 0);
@@ -162,14 +162,14 @@ static void four_ulp_are_noticed(void **state) {
             int tried = 0;
             for (int i = 0; i < 300; i++) {
                 Dtype t = floats[d];
-                ShadeLane lane = {.code = (IrOpcode)code, .from = t, .to = t, .n = n};
+                ShadowLane lane = {.code = (IrOpcode)code, .from = t, .to = t, .n = n};
                 for (uint32_t k = 0; k < n; k++) {
                     lane.bits[k] = dtype_from_double(t, random_unit() * reach + 0.125, false);
-                    lane.in[k] = shade_exact(t, lane.bits[k]);
+                    lane.in[k] = shadow_exact(t, lane.bits[k]);
                 }
                 ir_eval((IrOpcode)code, t, lane.bits, &lane.result);
-                Shade s = shade_lane(&lane);
-                double v = shade_exact(t, lane.result).v;
+                ShadowValue s = shadow_lane(&lane);
+                double v = shadow_exact(t, lane.result).v;
                 if (v == 0 || !isfinite(v)) continue;
                 tried++;
                 assert_true(accepted(t, lane.result, s));
@@ -270,7 +270,7 @@ static void chains_stay_within_their_bounds(void **state) {
             total++;
             if (shadow.undecided) continue;
             decided++;
-            Shade s = {shadow.value, shadow.bound};
+            ShadowValue s = {shadow.value, shadow.bound};
             uint64_t bits = dtype_load(t, r, i);
             assert_true(accepted(t, bits, s));
             // A value that overflows the type (rule O) does not overflow the long double.
@@ -295,15 +295,15 @@ static void sums_in_any_order_are_within_the_bound(void **state) {
         for (int round = 0; round < 40; round++) {
             Dtype t = floats[d];
             uint64_t bits[N];
-            Shade shades[N];
+            ShadowValue shadows[N];
             double values[N];
             for (int i = 0; i < N; i++) {
                 bits[i] = dtype_from_double(t, random_unit() * 2 - 1, false);
-                shades[i] = (round & 1) ? some_shade(t, bits[i]) : shade_exact(t, bits[i]);
-                values[i] = shade_exact(t, bits[i]).v;
+                shadows[i] = (round & 1) ? some_shadow(t, bits[i]) : shadow_exact(t, bits[i]);
+                values[i] = shadow_exact(t, bits[i]).v;
             }
-            ShadeTerms terms = {t, N, bits, shades};
-            Shade s = shade_reduce(&terms, IR_REDUCE_SUM, 0);
+            ShadowTerms terms = {t, N, bits, shadows};
+            ShadowValue s = shadow_reduce(&terms, IR_REDUCE_SUM, 0);
             bool rule_s = (round & 1) == 0 && s.e == 0;
             for (int order = 0; order < 20 && !rule_s; order++) {
                 for (int i = N - 1; i > 0; i--) {
@@ -327,16 +327,16 @@ static void sums_in_any_order_are_within_the_bound(void **state) {
 static void whole_numbers_sum_exactly(void **state) {
     (void)state;
     uint64_t bits[100];
-    Shade shades[100];
+    ShadowValue shadows[100];
     for (int i = 0; i < 100; i++) {
         bits[i] = dtype_from_double(DTYPE_F32, i - 30, false);
-        shades[i] = shade_exact(DTYPE_F32, bits[i]);
+        shadows[i] = shadow_exact(DTYPE_F32, bits[i]);
     }
-    ShadeTerms terms = {DTYPE_F32, 100, bits, shades};
-    Shade s = shade_reduce(&terms, IR_REDUCE_SUM, dtype_from_double(DTYPE_F32, 1950, false));
+    ShadowTerms terms = {DTYPE_F32, 100, bits, shadows};
+    ShadowValue s = shadow_reduce(&terms, IR_REDUCE_SUM, dtype_from_double(DTYPE_F32, 1950, false));
     assert_true(s.e == 0 && s.v == 1950);
-    shades[0].v = 0x1p-23;  // now 30 bits are needed
-    s = shade_reduce(&terms, IR_REDUCE_SUM, dtype_from_double(DTYPE_F32, 1980, false));
+    shadows[0].v = 0x1p-23;  // now 30 bits are needed
+    s = shadow_reduce(&terms, IR_REDUCE_SUM, dtype_from_double(DTYPE_F32, 1980, false));
     assert_true(s.e > 0);
 }
 
@@ -661,7 +661,7 @@ static void the_shadow_changes_no_result(void **state) {
         IrShadow s;
         assert_true(ir_interp_shadow(t->interp, &r[i], &s));
         assert_false(s.undecided);
-        assert_true(accepted(DTYPE_F16, r[i], (Shade){s.value, s.bound}));
+        assert_true(accepted(DTYPE_F16, r[i], (ShadowValue){s.value, s.bound}));
         assert_true(s.bound < 0.02 * s.value);
     }
     tir_free(t);

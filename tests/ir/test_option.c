@@ -33,10 +33,10 @@ static void ranges_hold(void **state) {
     (void)state;
     for (int i = 0; i < IR_OPTIONS; i++) {
         const IrOption *o = &ir_options[i];
-        assert_true(o->least >= -1 && o->most >= o->least);
-        assert_false(ir_option_allows(o, (int64_t)o->least - 1));
-        assert_true(ir_option_allows(o, o->least) && ir_option_allows(o, o->most));
-        assert_false(ir_option_allows(o, (int64_t)o->most + 1));
+        assert_true(o->min >= -1 && o->max >= o->min);
+        assert_false(ir_option_allows(o, (int64_t)o->min - 1));
+        assert_true(ir_option_allows(o, o->min) && ir_option_allows(o, o->max));
+        assert_false(ir_option_allows(o, (int64_t)o->max + 1));
         assert_false(ir_option_allows(o, INT64_MIN) || ir_option_allows(o, INT64_MAX));
     }
 }
@@ -48,14 +48,14 @@ static void texts_have_them(void **state) {
         const IrOption *o = &ir_options[i];
         Fixture f = fixture_create();
         char text[80], said[80];
-        snprintf(text, sizeof text, "kernel @k() {%s = %d} {\n}\n", o->name, o->most);
+        snprintf(text, sizeof text, "kernel @k() {%s = %d} {\n}\n", o->name, o->max);
         IrModule *m = fixture_parse(&f, text);
         if (!m) fail_msg("%s%s", text, fixture_messages(&f));
-        assert_int_equal(ir_option_value(m->funcs.data[0], o), o->most);
+        assert_int_equal(ir_option_value(m->funcs.data[0], o), o->max);
         assert_string_equal(fixture_print(&f, m), text);
-        snprintf(text, sizeof text, "kernel @k() {%s = %d} {\n}\n", o->name, o->most + 1);
-        snprintf(said, sizeof said, "expected a number from %d to %d, found %d", o->least, o->most,
-                 o->most + 1);
+        snprintf(text, sizeof text, "kernel @k() {%s = %d} {\n}\n", o->name, o->max + 1);
+        snprintf(said, sizeof said, "expected a number from %d to %d, found %d", o->min, o->max,
+                 o->max + 1);
         assert_null(fixture_parse(&f, text));
         assert_non_null(strstr(fixture_messages(&f), said));
         fixture_destroy(&f);

@@ -102,7 +102,7 @@ static void expect_literal(StrBuf *out, Dtype elem, uint64_t bits) {
     uint64_t again = ~bits;
     out->size = 0;
     ir_literal_print(elem, bits, out);
-    assert_int_equal(ir_literal_read(elem, strbuf_str(out), &again), IR_LITERAL_FINE);
+    assert_int_equal(ir_literal_read(elem, strbuf_str(out), &again), IR_LITERAL_OK);
     if (again != bits) {
         fail_msg("%s: 0x%llx prints as %s, which reads as 0x%llx", dtype_name(elem),
                  (unsigned long long)bits, out->text, (unsigned long long)again);

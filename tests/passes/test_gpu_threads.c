@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "ir/analysis/spread.h"
+#include "ir/analysis/layout_infer.h"
 #include "ir/build.h"
 #include "ir/edit.h"
 #include "ir/text/text.h"
@@ -82,7 +82,7 @@ static IrValue *convert(IrBuilder *b, IrValue *v, const Layout *l) {
 }
 
 static void scramble_operand(IrOp *op, uint32_t i, const Layout *l) {
-    if (!spread_is_tile(ir_operand(op, i))) return;
+    if (!ir_value_is_tile(ir_operand(op, i))) return;
     IrBuilder b = ir_builder_before(op);
     ir_set_operand(op, i, convert(&b, ir_operand(op, i), l));
 }
@@ -90,7 +90,7 @@ static void scramble_operand(IrOp *op, uint32_t i, const Layout *l) {
 static void scramble_result(IrFunc *f, IrOp *op, uint32_t i, const Layout *l) {
     IrValue *r = ir_result(op, i);
     const IrType *old = r->type;
-    if (!spread_is_tile(r)) return;
+    if (!ir_value_is_tile(r)) return;
     r->type = ir_with_layout(f->module, old, l);
     IrBuilder b = ir_builder_at_end(op->block);
     b.before = op->next;
@@ -104,12 +104,12 @@ static void scramble_result(IrFunc *f, IrOp *op, uint32_t i, const Layout *l) {
 static void scramble_each(IrFunc *f, IrOp *op) {
     Layout l;
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        if (!spread_is_tile(ir_operand(op, i))) continue;
+        if (!ir_value_is_tile(ir_operand(op, i))) continue;
         l = any_layout(ir_operand(op, i)->type, f);
         scramble_operand(op, i, &l);
     }
     for (uint32_t i = 0; i < op->result_count; i++) {
-        if (!spread_is_tile(ir_result(op, i))) continue;
+        if (!ir_value_is_tile(ir_result(op, i))) continue;
         l = any_layout(op->results[i].type, f);
         scramble_result(f, op, i, &l);
     }
@@ -119,7 +119,7 @@ static void scramble_reduce(IrFunc *f, IrOp *op) {
     Layout l = any_layout(ir_operand(op, 1)->type, f), r;
     for (uint32_t i = 0; i < op->operand_count; i++) scramble_operand(op, i, &l);
     for (uint32_t i = 0; i < op->result_count; i++)
-        if (spread_forward(op, i, &l, &r)) scramble_result(f, op, i, &r);
+        if (layout_infer_result(op, i, &l, &r)) scramble_result(f, op, i, &r);
 }
 
 static void scramble_same(IrFunc *f, IrOp *op) {
@@ -130,9 +130,9 @@ static void scramble_same(IrFunc *f, IrOp *op) {
 
 // The stored value is first moved about inside its warps.
 static void scramble_store(IrFunc *f, IrOp *op) {
-    if (!spread_is_tile(ir_operand(op, 1)) || ir_operand(op, 2)) return;
+    if (!ir_value_is_tile(ir_operand(op, 1)) || ir_operand(op, 2)) return;
     for (uint32_t i = 3; i < op->operand_count; i++)
-        if (spread_is_tile(ir_operand(op, i))) return;
+        if (ir_value_is_tile(ir_operand(op, i))) return;
     Layout l = any_layout(ir_operand(op, 1)->type, f);
     scramble_operand(op, 1, &l);
     for (int i = 0; i < 2; i++) {
@@ -155,7 +155,7 @@ static void scramble(IrFunc *f) {
         case IR_ATOMIC_CAS:
         case IR_VIEW_ATOMIC:
         case IR_VIEW_CAS:
-            if (spread_is_tile(ir_result(op, 0))) scramble_same(f, op);
+            if (ir_value_is_tile(ir_result(op, 0))) scramble_same(f, op);
             break;
         case IR_VIEW_STORE:
             if (roll(2)) scramble_store(f, op);

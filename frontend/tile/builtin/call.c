@@ -196,9 +196,9 @@ bool el_named_bool(Elab *e, const Args *a, Named name, bool *value) {
 bool el_named_axis(Elab *e, const Args *a, uint32_t rank, uint32_t *axis, bool *given) {
     *given = a->named[NAMED_AXIS] != NULL;
     if (!*given) return true;
-    Wide value;
+    Int128 value;
     TRY(el_const_int(e, a->named[NAMED_AXIS], "'axis'", &value));
-    if (value < -(Wide)rank || value >= rank) {
+    if (value < -(Int128)rank || value >= rank) {
         el_error(e, a->named[NAMED_AXIS]->span, DIAG_SHAPE,
                  "axis %s is outside of a tile of rank %u", el_wide_text(e, value), rank);
         if (rank) el_help(e, "axes count from 0 to %u, or back from -1 to -%u", rank - 1, rank);

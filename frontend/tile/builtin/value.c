@@ -71,7 +71,7 @@ static Val value_bitcast(Elab *e, const Args *a) {
     return el_ir(ir_bitcast(&e->b, x, ir_tile(e->module, to, x->type->rank, x->type->shape)));
 }
 
-static Val cdiv_const(Elab *e, Wide a, Wide b, const Args *args) {
+static Val cdiv_const(Elab *e, Int128 a, Int128 b, const Args *args) {
     if (b == 0)
         return el_error(e, args->at[1]->span, DIAG_DIVISION_BY_ZERO,
                         "a constant is divided by zero");

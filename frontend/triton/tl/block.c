@@ -135,7 +135,7 @@ static bool checked_dims(Elab *e, const TlCall *c, uint32_t at, const Object *o,
     if (!tr_given(c, at)) return true;
     Val list = as_list(e, c->arg[at]);
     for (uint32_t i = 0; i < list.tuple.count; i++) {
-        Wide d;
+        Int128 d;
         if (!tr_const_int(e, list.tuple.items[i], "a dimension", c->at[at], &d)) return false;
         if (d < 0) d += o->block.rank;
         if (d < 0 || d >= o->block.rank) {

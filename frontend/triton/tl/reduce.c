@@ -118,7 +118,7 @@ static bool reduced(Elab *e, const TlCall *c, IrValue *v, int axis_at, int keep_
         if (rank > 1) r->tile = ir_reshape(&e->b, v, 1, &count);
         return true;
     }
-    Wide axis;
+    Int128 axis;
     if (!tr_const_int(e, c->arg[axis_at], "the axis", c->at[axis_at], &axis)) return false;
     if (axis < 0) axis += rank;
     if (axis < 0 || axis >= rank) {

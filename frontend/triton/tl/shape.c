@@ -2,7 +2,7 @@
 #include "frontend/triton/elaborate.h"
 
 static bool axis_of(Elab *e, Val v, uint32_t rank, Span span, uint32_t *axis) {
-    Wide n;
+    Int128 n;
     if (!tr_const_int(e, v, "an axis", span, &n)) return false;
     if (n < 0) n += rank;
     if (n < 0 || n >= rank) {
@@ -79,7 +79,7 @@ Val tl_reshape(Elab *e, const TlCall *c) {
     }
     for (uint32_t i = 0; i < list.tuple.count; i++)
         if (items[i].kind == VAL_INT && items[i].integer == -1 && known)
-            items[i] = el_int((Wide)(count_of(&from) / known));
+            items[i] = el_int((Int128)(count_of(&from) / known));
     own.arg[1] = el_tuple(e, list.tuple.count, items);
     if (!tr_call_shape(e, &own, 1, &shape)) return EL_POISON;
     if (count_of(&from) != count_of(&shape))

@@ -182,16 +182,16 @@ Val tl_cdiv(Elab *e, const TlCall *c) {
 }
 
 Val tl_next_power(Elab *e, const TlCall *c) {
-    Wide n;
+    Int128 n;
     if (!tr_const_int(e, c->arg[0], "the argument of next_power_of_2", c->at[0], &n))
         return EL_POISON;
-    Wide power = 1;
-    while (power < n && power < ((Wide)1 << 62)) power *= 2;
+    Int128 power = 1;
+    while (power < n && power < ((Int128)1 << 62)) power *= 2;
     return el_int(n <= 0 ? 0 : power);
 }
 
 Val tl_log2_of(Elab *e, const TlCall *c) {
-    Wide n, log = 0;
+    Int128 n, log = 0;
     if (!tr_const_int(e, c->arg[0], "the argument of _log2", c->at[0], &n)) return EL_POISON;
     while (n > 1) {
         n >>= 1;
@@ -216,7 +216,7 @@ Val tl_int_type(Elab *e, const TlCall *c) {
 
 // Without propagate_nan a number wins over a NaN.
 static bool nan_wins(Elab *e, const TlCall *c, uint32_t at, bool *wins) {
-    Wide way = TR_NUMBER_WINS;
+    Int128 way = TR_NUMBER_WINS;
     if (tr_given(c, at) && !tr_const_int(e, c->arg[at], "propagate_nan", c->at[at], &way))
         return false;
     *wins = way == TR_NAN_WINS;

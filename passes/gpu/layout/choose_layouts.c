@@ -7,12 +7,12 @@
 // class changes its layout if that lowers its price, and so the sum of all. If nothing changes any
 // more, a conversion between two classes moves on, upwards in one round and downwards in the next,
 // until it reaches an op that makes it unnecessary: a load or a store.
-#include "passes/gpu/layout/spreading.h"
+#include "passes/gpu/layout/solver.h"
 #include "passes/gpu/tuning.h"
 
 enum { ROUNDS = 4, MOST_TIMES = TUNE_LOOP_TIMES * TUNE_LOOP_TIMES * TUNE_LOOP_TIMES };
 
-uint64_t spreading_times(const IrOp *op) {
+uint64_t layouts_times(const IrOp *op) {
     uint64_t times = 1;
     for (; op; op = op->block->parent)
         if ((op->code == IR_FOR || op->code == IR_WHILE) && times < MOST_TIMES)
@@ -61,7 +61,7 @@ static bool is_plain_access(const IrOp *op) {
     return op->code == IR_VIEW_LOAD || op->code == IR_VIEW_STORE;
 }
 
-static uint64_t direct_cost(const Spreading *s, const IrOp *op, const IrType *type,
+static uint64_t direct_cost(const LayoutSolver *s, const IrOp *op, const IrType *type,
                             const Layout *l) {
     int64_t strides[IR_MAX_RANK];
     bool neighbours = strides_of(op, type, strides);
@@ -78,15 +78,15 @@ static uint64_t direct_cost(const Spreading *s, const IrOp *op, const IrType *ty
     return registers(l) / vector * one;
 }
 
-uint64_t spreading_access_cost(const Spreading *s, const IrOp *op, const Layout *l, Layout *wide) {
-    const IrType *type = spreading_moved(op)->type;
+uint64_t layouts_access_cost(const LayoutSolver *s, const IrOp *op, const Layout *l, Layout *wide) {
+    const IrType *type = layouts_moved(op)->type;
     uint64_t direct = direct_cost(s, op, type, l);
     if (!is_plain_access(op)) return direct;
     Layout best = gpu_blocked(type, s->threads, ir_elem_size(type));
     uint64_t around = direct_cost(s, op, type, &best);
     if (around >= direct) return direct;
     bool loads = op->code == IR_VIEW_LOAD;
-    around += spreading_convert_cost(s, spreading_moved(op), loads ? &best : l, loads ? l : &best);
+    around += layouts_convert_cost(s, layouts_moved(op), loads ? &best : l, loads ? l : &best);
     if (around >= direct) return direct;
     if (wide) *wide = best;
     return around;
@@ -94,30 +94,30 @@ uint64_t spreading_access_cost(const Spreading *s, const IrOp *op, const Layout 
 
 // ---- conversions, reductions --------------------------------------------------------------------
 
-uint64_t spreading_convert_cost(const Spreading *s, const IrValue *v, const Layout *from,
-                                const Layout *to) {
+uint64_t layouts_convert_cost(const LayoutSolver *s, const IrValue *v, const Layout *from,
+                              const Layout *to) {
     return gpu_conversion(from, to, dtype_bits(gpu_moved_elem(v->type)), s->machine->banks).cost;
 }
 
 // The cost of a reduction's or shape's result if the operand has this layout; UINT64_MAX:
 // impossible.
-static uint64_t result_cost(const Spreading *s, const IrOp *op, uint32_t result,
+static uint64_t result_cost(const LayoutSolver *s, const IrOp *op, uint32_t result,
                             const Layout *operand, const Layout *to) {
     Layout natural;
-    if (spread_follows(op, result, operand, to)) return 0;
-    if (!spread_forward(op, result, operand, &natural)) return UINT64_MAX;
-    return spreading_convert_cost(s, &op->results[result], &natural, to);
+    if (layout_infer_allows(op, result, operand, to)) return 0;
+    if (!layout_infer_result(op, result, operand, &natural)) return UINT64_MAX;
+    return layouts_convert_cost(s, &op->results[result], &natural, to);
 }
 
-uint64_t spreading_shape_cost(const Spreading *s, const IrOp *op, uint32_t result,
-                              const Layout *from, const Layout *to, Layout *operand) {
+uint64_t layouts_shape_cost(const LayoutSolver *s, const IrOp *op, uint32_t result,
+                            const Layout *from, const Layout *to, Layout *operand) {
     uint64_t best = result_cost(s, op, result, from, to), after;
     Layout before;
     if (operand) *operand = *from;
-    if (!best || !spread_backward(op, to, &before)) return best;
+    if (!best || !layout_infer_operand(op, to, &before)) return best;
     after = result_cost(s, op, result, &before, to);
     if (after == UINT64_MAX) return best;
-    after += spreading_convert_cost(s, ir_operand(op, 0), from, &before) * op->operand_count;
+    after += layouts_convert_cost(s, ir_operand(op, 0), from, &before) * op->operand_count;
     if (after >= best) return best;
     if (operand) *operand = before;
     return after;
@@ -145,35 +145,35 @@ static uint64_t reduce_cost(const IrOp *op, const Layout *l) {
 
 // ---- ties ---------------------------------------------------------------------------------------
 
-static uint64_t tie_cost(const Spreading *s, const SpreadTie *tie, const Layout *a,
+static uint64_t tie_cost(const LayoutSolver *s, const LayoutTie *tie, const Layout *a,
                          const Layout *b) {
     Layout way;
     switch (tie->kind) {
-    case SPREAD_TIE_SHAPE: return spreading_shape_cost(s, tie->op, tie->at, a, b, NULL);
-    case SPREAD_TIE_REDUCE:
-        if (!spread_forward(tie->op, tie->at, a, &way)) return 0;
-        return spreading_convert_cost(s, tie->b, &way, b);
-    case SPREAD_TIE_INDEX:
-        if (!spread_index(tie->op, tie->at, a, &way)) return 0;
-        return spreading_convert_cost(s, tie->b, b, &way);
-    case SPREAD_TIE_SCAN:
-        return spreading_convert_cost(s, tie->a, a, &tie->inside) +
-               spreading_convert_cost(s, tie->b, &tie->inside, b);
-    case SPREAD_TIE_ALIKE: return spreading_convert_cost(s, tie->b, b, a);
+    case LAYOUT_TIE_SHAPE: return layouts_shape_cost(s, tie->op, tie->at, a, b, NULL);
+    case LAYOUT_TIE_REDUCE:
+        if (!layout_infer_result(tie->op, tie->at, a, &way)) return 0;
+        return layouts_convert_cost(s, tie->b, &way, b);
+    case LAYOUT_TIE_INDEX:
+        if (!layout_infer_index(tie->op, tie->at, a, &way)) return 0;
+        return layouts_convert_cost(s, tie->b, b, &way);
+    case LAYOUT_TIE_SCAN:
+        return layouts_convert_cost(s, tie->a, a, &tie->inside) +
+               layouts_convert_cost(s, tie->b, &tie->inside, b);
+    case LAYOUT_TIE_SAME: return layouts_convert_cost(s, tie->b, b, a);
     }
     return 0;
 }
 
 // The layout that one side must have so that no conversion from the other's is needed.
-static bool image_of(const SpreadTie *tie, bool of_a, const Layout *other, Layout *image) {
+static bool image_of(const LayoutTie *tie, bool of_a, const Layout *other, Layout *image) {
     switch (tie->kind) {
-    case SPREAD_TIE_SHAPE:
-        return of_a ? spread_backward(tie->op, other, image)
-                    : spread_forward(tie->op, tie->at, other, image);
-    case SPREAD_TIE_REDUCE: return !of_a && spread_forward(tie->op, tie->at, other, image);
-    case SPREAD_TIE_INDEX: return !of_a && spread_index(tie->op, tie->at, other, image);
-    case SPREAD_TIE_SCAN: *image = tie->inside; return true;
-    case SPREAD_TIE_ALIKE: *image = *other; return true;
+    case LAYOUT_TIE_SHAPE:
+        return of_a ? layout_infer_operand(tie->op, other, image)
+                    : layout_infer_result(tie->op, tie->at, other, image);
+    case LAYOUT_TIE_REDUCE: return !of_a && layout_infer_result(tie->op, tie->at, other, image);
+    case LAYOUT_TIE_INDEX: return !of_a && layout_infer_index(tie->op, tie->at, other, image);
+    case LAYOUT_TIE_SCAN: *image = tie->inside; return true;
+    case LAYOUT_TIE_SAME: *image = *other; return true;
     }
     return false;
 }
@@ -188,25 +188,25 @@ typedef struct LayoutRefusal {
 } LayoutRefusal;
 
 typedef struct LayoutChoice {
-    Spreading *s;
-    SpreadClass *c;
+    LayoutSolver *s;
+    LayoutClass *c;
     Layout best;
     uint64_t price;
     VEC(LayoutRefusal) refused;  // by this class
 } LayoutChoice;
 
 static uint64_t price_of(const LayoutChoice *k, const Layout *l, uint64_t most) {
-    SpreadClass *c = k->c;
+    LayoutClass *c = k->c;
     uint64_t sum = c->work * registers(l);
     for (size_t i = 0; i < c->accesses.count && sum < most; i++) {
         const IrOp *op = c->accesses.data[i];
         uint64_t one =
-            op->code == IR_REDUCE ? reduce_cost(op, l) : spreading_access_cost(k->s, op, l, NULL);
-        sum += one * spreading_times(op);
+            op->code == IR_REDUCE ? reduce_cost(op, l) : layouts_access_cost(k->s, op, l, NULL);
+        sum += one * layouts_times(op);
     }
     for (size_t i = 0; i < c->ties.count && sum < most; i++) {
-        const SpreadTie *tie = c->ties.data[i];
-        const SpreadClass *a = spreading_class(k->s, tie->a), *b = spreading_class(k->s, tie->b);
+        const LayoutTie *tie = c->ties.data[i];
+        const LayoutClass *a = layouts_class(k->s, tie->a), *b = layouts_class(k->s, tie->b);
         uint64_t one = tie_cost(k->s, tie, a == c ? l : &a->layout, b == c ? l : &b->layout);
         sum = one == UINT64_MAX ? one : sum + one * tie->times;
     }
@@ -234,8 +234,8 @@ static void try(LayoutChoice *k, const Layout *l, bool even) {
     k->best = *l;
 }
 
-static bool choose(LayoutChoice *k, const IrValue *v, SpreadClass *c, bool upwards) {
-    Spreading *s = k->s;
+static bool choose(LayoutChoice *k, const IrValue *v, LayoutClass *c, bool upwards) {
+    LayoutSolver *s = k->s;
     Layout l;
     k->c = c;
     k->best = c->layout;
@@ -243,17 +243,17 @@ static bool choose(LayoutChoice *k, const IrValue *v, SpreadClass *c, bool upwar
     k->refused.count = 0;
     for (size_t i = 0; i < c->accesses.count; i++) {
         const IrOp *op = c->accesses.data[i];
-        const IrValue *moved = spreading_moved(op);
+        const IrValue *moved = layouts_moved(op);
         if (!moved) continue;
         uint32_t bytes = is_plain_access(op) ? ir_elem_size(moved->type) : GPU_ACCESS_BYTES;
         l = gpu_blocked_deep(v->type, s->threads, bytes, c->depth);
         try(k, &l, false);
     }
     for (size_t i = 0; i < c->ties.count; i++) {
-        const SpreadTie *tie = c->ties.data[i];
-        const SpreadClass *a = spreading_class(s, tie->a), *b = spreading_class(s, tie->b);
+        const LayoutTie *tie = c->ties.data[i];
+        const LayoutClass *a = layouts_class(s, tie->a), *b = layouts_class(s, tie->b);
         // In the ties of an access, b comes before a.
-        bool turned = tie->kind == SPREAD_TIE_INDEX || tie->kind == SPREAD_TIE_ALIKE;
+        bool turned = tie->kind == LAYOUT_TIE_INDEX || tie->kind == LAYOUT_TIE_SAME;
         if (a == c && image_of(tie, true, &b->layout, &l)) try(k, &l, upwards != turned);
         if (b == c && image_of(tie, false, &a->layout, &l)) try(k, &l, upwards == turned);
     }
@@ -262,7 +262,7 @@ static bool choose(LayoutChoice *k, const IrValue *v, SpreadClass *c, bool upwar
     return better;
 }
 
-void spreading_relax(Spreading *s) {
+void layouts_relax(LayoutSolver *s) {
     bool changed = true;
     size_t count = s->values.count;
     LayoutChoice k = {.s = s};
@@ -271,7 +271,7 @@ void spreading_relax(Spreading *s) {
         changed = false;
         for (size_t i = 0; i < count; i++) {
             const IrValue *v = s->values.data[upwards ? count - 1 - i : i];
-            SpreadClass *c = &s->classes[v->id];
+            LayoutClass *c = &s->classes[v->id];
             if (c->parent == v->id && !c->dot) changed |= choose(&k, v, c, upwards);
         }
     }

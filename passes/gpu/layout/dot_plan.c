@@ -87,9 +87,9 @@ typedef struct ProductWalk {
 
 // Is the value a product, changed elementwise at most? False as well if that is hard to decide.
 static bool is_of_product(ProductWalk *w, const IrValue *v) {
-    if (!spread_is_tile(v) || !v->def) return false;
+    if (!ir_value_is_tile(v) || !v->def) return false;
     if (v->def->code == IR_DOT) return true;
-    if (spread_rule(v->def) != SPREAD_SAME && v->def->code != IR_GPU_CONVERT) return false;
+    if (layout_rule(v->def) != LAYOUT_RULE_SAME && v->def->code != IR_GPU_CONVERT) return false;
     for (uint32_t i = 0; i < w->count; i++)
         if (w->seen[i] == v) return false;
     if (w->count == sizeof w->seen / sizeof *w->seen) return false;
@@ -349,7 +349,7 @@ static bool fits_registers(const IrType *type, const Layout *l) {
 static void convert_where_made(IrOp *op, uint32_t i, const Layout *wanted) {
     IrValue *v = ir_operand(op, i);
     IrBlock *block = v->def ? v->def->block : v->block;
-    if (!spread_is_tile(v) || !block || block == op->block) return;
+    if (!ir_value_is_tile(v) || !block || block == op->block) return;
     if (layout_equal(v->type->layout, wanted) || !fits_registers(v->type, wanted)) return;
     IrBuilder b = ir_builder_at_end(block);
     b.before = v->def ? v->def->next : block->first;

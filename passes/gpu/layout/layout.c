@@ -10,26 +10,26 @@
 // replaces conversions of values that are cheaper to recompute.
 // Invariants: the function becomes one of the gpu level; its results stay the same, bit for bit.
 #include "passes/gpu/layout/dot_plan.h"
-#include "passes/gpu/layout/spreading.h"
+#include "passes/gpu/layout/solver.h"
 #include "passes/gpu/tuning.h"
 #include "passes/passes.h"
 #include "passes/rewrite.h"
 
-static void join(Spreading *s, const IrValue *a, const IrValue *b) {
-    if (!spread_is_tile(a) || !spread_is_tile(b)) return;
-    SpreadClass *x = spreading_class(s, a), *y = spreading_class(s, b);
+static void join(LayoutSolver *s, const IrValue *a, const IrValue *b) {
+    if (!ir_value_is_tile(a) || !ir_value_is_tile(b)) return;
+    LayoutClass *x = layouts_class(s, a), *y = layouts_class(s, b);
     if (x != y) y->parent = x->parent;
 }
 
 // ---- collecting ---------------------------------------------------------------------------------
 
-static void add_value(Spreading *s, IrValue *v) {
-    if (!spread_is_tile(v)) return;
+static void add_value(LayoutSolver *s, IrValue *v) {
+    if (!ir_value_is_tile(v)) return;
     vec_push(s->scratch, &s->values, v);
     s->classes[v->id].parent = v->id;
 }
 
-static void collect(Spreading *s, IrBlock *block) {
+static void collect(LayoutSolver *s, IrBlock *block) {
     for (uint32_t i = 0; i < block->arg_count; i++) add_value(s, block->args[i]);
     IR_EACH_OP(op, block) {
         vec_push(s->scratch, &s->ops, op);
@@ -40,18 +40,18 @@ static void collect(Spreading *s, IrBlock *block) {
     }
 }
 
-static void join_same(Spreading *s, const IrOp *op) {
+static void join_same(LayoutSolver *s, const IrOp *op) {
     const IrValue *first = NULL;
     for (uint32_t i = 0; i < op->operand_count + op->result_count; i++) {
         const IrValue *v =
             i < op->operand_count ? ir_operand(op, i) : ir_result(op, i - op->operand_count);
-        if (!spread_is_tile(v)) continue;
+        if (!ir_value_is_tile(v)) continue;
         if (first) join(s, first, v);
         first = v;
     }
 }
 
-static void join_carried(Spreading *s, const IrOp *op) {
+static void join_carried(LayoutSolver *s, const IrOp *op) {
     uint32_t first = op->code == IR_FOR ? 3 : 0, skip = op->code == IR_FOR ? 1 : 0;
     for (uint32_t i = 0; i < op->result_count; i++) {
         const IrValue *r = ir_result(op, i);
@@ -65,58 +65,58 @@ static void join_carried(Spreading *s, const IrOp *op) {
     }
 }
 
-static void join_all(Spreading *s) {
+static void join_all(LayoutSolver *s) {
     for (size_t i = 0; i < s->ops.count; i++) {
         const IrOp *op = s->ops.data[i];
-        switch (spread_rule(op)) {
-        case SPREAD_SAME: join_same(s, op); break;
-        case SPREAD_DOT:
+        switch (layout_rule(op)) {
+        case LAYOUT_RULE_SAME: join_same(s, op); break;
+        case LAYOUT_RULE_DOT:
             if (op->operand_count > 2) join(s, ir_result(op, 0), ir_operand(op, 2));
             break;
-        case SPREAD_CONTROL: join_carried(s, op); break;
-        case SPREAD_REDUCE:
+        case LAYOUT_RULE_CONTROL: join_carried(s, op); break;
+        case LAYOUT_RULE_REDUCE:
             for (uint32_t k = 1; k < op->operand_count; k++)
                 join(s, ir_operand(op, 1), ir_operand(op, k));
             if (ir_operand(op, 0)) join(s, ir_operand(op, 1), ir_operand(op, 0));
             break;
-        case SPREAD_SHAPE:
+        case LAYOUT_RULE_SHAPE:
             if (op->code == IR_JOIN || op->code == IR_CAT)
                 join(s, ir_operand(op, 0), ir_operand(op, 1));
             if (op->code == IR_SPLIT) join(s, ir_result(op, 0), ir_result(op, 1));
             break;
-        case SPREAD_NONE: break;
+        case LAYOUT_RULE_NONE: break;
         }
     }
 }
 
 // ---- layouts that classes prefer ----------------------------------------------------------------
 
-const IrValue *spreading_moved(const IrOp *op) {
+const IrValue *layouts_moved(const IrOp *op) {
     if (op->code == IR_STORE || op->code == IR_VIEW_STORE) return ir_operand(op, 1);
     bool loads = op->code == IR_LOAD || op->code == IR_VIEW_LOAD;
     return loads || ir_op_is(op->code, IR_FAMILY_ATOMIC) ? &op->results[0] : NULL;
 }
 
-static void find_preferences(Spreading *s) {
+static void find_preferences(LayoutSolver *s) {
     for (size_t i = 0; i < s->ops.count; i++) {
         IrOp *op = s->ops.data[i];
-        const IrValue *v = spreading_moved(op);
-        if (spread_is_tile(v)) {
-            SpreadClass *c = spreading_class(s, v);
+        const IrValue *v = layouts_moved(op);
+        if (ir_value_is_tile(v)) {
+            LayoutClass *c = layouts_class(s, v);
             uint32_t bytes = (uint32_t)dtype_size(v->type->elem);
             if (!c->bytes || bytes < c->bytes) c->bytes = bytes;
         }
         if (op->code == IR_DOT) {
-            SpreadClass *c = spreading_class(s, ir_result(op, 0));
+            LayoutClass *c = layouts_class(s, ir_result(op, 0));
             c->known = c->dot = true;
             gpu_dot_plan(op, s->machine);
             c->layout = gpu_dot_layout(op);
-            spreading_class(s, ir_operand(op, 1))->depth = gpu_dot_depth(op, s->machine);
+            layouts_class(s, ir_operand(op, 1))->depth = gpu_dot_depth(op, s->machine);
         }
     }
     for (size_t i = 0; i < s->values.count; i++) {
         const IrValue *v = s->values.data[i];
-        SpreadClass *c = spreading_class(s, v);
+        LayoutClass *c = layouts_class(s, v);
         if (c->known || !c->bytes) continue;
         c->known = true;
         c->layout = gpu_blocked_deep(v->type, s->threads, c->bytes, c->depth);
@@ -125,10 +125,10 @@ static void find_preferences(Spreading *s) {
 
 // ---- ties between classes -----------------------------------------------------------------------
 
-static void add_tie(Spreading *s, SpreadTie tie) {
-    if (!spread_is_tile(tie.a) || !spread_is_tile(tie.b)) return;
-    SpreadTie *t = arena_new(s->scratch, SpreadTie, 1);
-    SpreadClass *a = spreading_class(s, tie.a), *b = spreading_class(s, tie.b);
+static void add_tie(LayoutSolver *s, LayoutTie tie) {
+    if (!ir_value_is_tile(tie.a) || !ir_value_is_tile(tie.b)) return;
+    LayoutTie *t = arena_new(s->scratch, LayoutTie, 1);
+    LayoutClass *a = layouts_class(s, tie.a), *b = layouts_class(s, tie.b);
     *t = tie;
     vec_push(s->scratch, &a->ties, t);
     if (b != a) vec_push(s->scratch, &b->ties, t);
@@ -136,37 +136,37 @@ static void add_tie(Spreading *s, SpreadTie tie) {
 
 // An index tile that does not change in a loop is converted before it.
 static uint64_t index_times(const IrOp *op, const IrValue *index) {
-    return spreading_times(index->def ? index->def : op);
+    return layouts_times(index->def ? index->def : op);
 }
 
-static void tie_view(Spreading *s, IrOp *op, const IrValue *moved) {
-    SpreadTie tie = {.op = op, .a = moved, .times = spreading_times(op)};
+static void tie_view(LayoutSolver *s, IrOp *op, const IrValue *moved) {
+    LayoutTie tie = {.op = op, .a = moved, .times = layouts_times(op)};
     for (uint32_t i = 1; i < op->operand_count; i++) {
         bool is_index = i >= ir_view_index_start(op->code);
         tie.at = i;
         tie.b = ir_operand(op, i);
-        if (!spread_is_tile(tie.b) || tie.b == moved) continue;
-        tie.kind = is_index ? SPREAD_TIE_INDEX : SPREAD_TIE_ALIKE;
+        if (!ir_value_is_tile(tie.b) || tie.b == moved) continue;
+        tie.kind = is_index ? LAYOUT_TIE_INDEX : LAYOUT_TIE_SAME;
         if (is_index) tie.times = index_times(op, tie.b);
         add_tie(s, tie);
     }
 }
 
-static void tie_op(Spreading *s, IrOp *op) {
-    SpreadTie tie = {.op = op, .times = spreading_times(op)};
-    const IrValue *moved = spreading_moved(op);
+static void tie_op(LayoutSolver *s, IrOp *op) {
+    LayoutTie tie = {.op = op, .times = layouts_times(op)};
+    const IrValue *moved = layouts_moved(op);
     if (op->operand_count && ir_operand(op, 0) && ir_operand(op, 0)->type->kind == IR_VIEW)
         tie_view(s, op, op->code == IR_VIEW_INSIDE ? ir_result(op, 0) : moved);
     for (uint32_t i = 0; i < op->result_count; i++) {
         tie.at = i;
         tie.b = ir_result(op, i);
-        if (spread_rule(op) == SPREAD_SHAPE || op->code == IR_REDUCE) {
-            tie.kind = op->code == IR_REDUCE ? SPREAD_TIE_REDUCE : SPREAD_TIE_SHAPE;
+        if (layout_rule(op) == LAYOUT_RULE_SHAPE || op->code == IR_REDUCE) {
+            tie.kind = op->code == IR_REDUCE ? LAYOUT_TIE_REDUCE : LAYOUT_TIE_SHAPE;
             tie.a = ir_operand(op, op->code == IR_REDUCE ? 1 : 0);
             add_tie(s, tie);
         }
         if (op->code == IR_SCAN) {
-            tie.kind = SPREAD_TIE_SCAN;
+            tie.kind = LAYOUT_TIE_SCAN;
             tie.a = ir_operand(op, i);
             tie.inside =
                 gpu_scan_layout(tie.a->type, (uint32_t)ir_attr_int(op, IR_ATTR_AXIS), s->threads);
@@ -174,7 +174,7 @@ static void tie_op(Spreading *s, IrOp *op) {
         }
     }
     if (op->code == IR_GATHER)
-        add_tie(s, (SpreadTie){.kind = SPREAD_TIE_ALIKE,
+        add_tie(s, (LayoutTie){.kind = LAYOUT_TIE_SAME,
                                .op = op,
                                .at = 1,
                                .a = ir_result(op, 0),
@@ -183,21 +183,21 @@ static void tie_op(Spreading *s, IrOp *op) {
 }
 
 // Elementwise work, except loads and stores: constants are part of the instructions that use them.
-static void note_work(Spreading *s, IrOp *op) {
-    const IrValue *moved = spreading_moved(op);
+static void note_work(LayoutSolver *s, IrOp *op) {
+    const IrValue *moved = layouts_moved(op);
     const IrValue *x = op->code == IR_REDUCE ? ir_operand(op, 1) : moved;
-    if (spread_is_tile(x)) {
-        SpreadClass *c = spreading_class(s, x);
+    if (ir_value_is_tile(x)) {
+        LayoutClass *c = layouts_class(s, x);
         vec_push(s->scratch, &c->accesses, op);
         return;
     }
-    if (moved || spread_rule(op) != SPREAD_SAME || op->code == IR_CONST || !op->result_count)
+    if (moved || layout_rule(op) != LAYOUT_RULE_SAME || op->code == IR_CONST || !op->result_count)
         return;
-    if (spread_is_tile(ir_result(op, 0)))
-        spreading_class(s, ir_result(op, 0))->work += spreading_times(op);
+    if (ir_value_is_tile(ir_result(op, 0)))
+        layouts_class(s, ir_result(op, 0))->work += layouts_times(op);
 }
 
-static void tie_all(Spreading *s) {
+static void tie_all(LayoutSolver *s) {
     for (size_t i = 0; i < s->ops.count; i++) {
         tie_op(s, s->ops.data[i]);
         note_work(s, s->ops.data[i]);
@@ -206,10 +206,10 @@ static void tie_all(Spreading *s) {
 
 // ---- the pass -----------------------------------------------------------------------------------
 
-static void give_types(Spreading *s) {
+static void give_types(LayoutSolver *s) {
     for (size_t i = 0; i < s->values.count; i++) {
         IrValue *v = s->values.data[i];
-        v->type = ir_with_layout(s->func->module, v->type, &spreading_class(s, v)->layout);
+        v->type = ir_with_layout(s->func->module, v->type, &layouts_class(s, v)->layout);
     }
 }
 
@@ -244,7 +244,7 @@ static const IrValue *oversized(const IrFunc *f, const IrBlock *block) {
     for (const IrOp *op = block->first; op; op = op->next) {
         for (uint32_t i = 0; i < op->result_count; i++) {
             const IrValue *v = &op->results[i];
-            if (spread_is_tile(v) && registers_of(f, v->type) > TILE_REGISTERS_MOST) return v;
+            if (ir_value_is_tile(v) && registers_of(f, v->type) > TILE_REGISTERS_MOST) return v;
         }
         for (uint32_t i = 0; i < op->region_count; i++) {
             const IrValue *v = oversized(f, op->regions[i]);
@@ -277,22 +277,22 @@ bool pass_gpu_layout(IrFunc *f, PassContext *context) {
     if (!body || f->level != IR_LEVEL_TILE) return false;
     if (context->machine->warp != ir_lane_count(f)) f->lanes = (int)context->machine->warp;
     if (!warps_fit(f, context->diags) || !tiles_fit(f, context)) return false;
-    Spreading s = {.func = f,
-                   .scratch = context->scratch,
-                   .threads = gpu_threads(f),
-                   .machine = context->machine};
+    LayoutSolver s = {.func = f,
+                      .scratch = context->scratch,
+                      .threads = gpu_threads(f),
+                      .machine = context->machine};
     s.known = f->value_count;
-    s.classes = arena_new(s.scratch, SpreadClass, f->value_count + 1);
+    s.classes = arena_new(s.scratch, LayoutClass, f->value_count + 1);
     collect(&s, body);
     join_all(&s);
     s.facts = (GpuKnown){f, pass_ranges(context, f), context->facts};
     find_preferences(&s);
-    spreading_settle(&s);
+    layouts_propagate(&s);
     tie_all(&s);
-    spreading_relax(&s);
+    layouts_relax(&s);
     give_types(&s);
     f->level = IR_LEVEL_GPU;
-    spreading_fit(&s);
-    spreading_rematerialize(&s);
+    layouts_insert_converts(&s);
+    layouts_rematerialize(&s);
     return true;
 }

@@ -6,7 +6,7 @@
 // have the needed layout. This is done if it costs less than the conversion. dce removes the ops
 // that are then unused.
 #include "base/os/os.h"
-#include "passes/gpu/layout/spreading.h"
+#include "passes/gpu/layout/solver.h"
 #include "passes/gpu/tuning.h"
 
 typedef struct RematCopy {
@@ -15,7 +15,7 @@ typedef struct RematCopy {
 } RematCopy;
 
 typedef struct Remat {
-    Spreading *s;
+    LayoutSolver *s;
     VEC(RematCopy) copies;
     uint32_t ops;  // visited for one conversion
 } Remat;
@@ -35,22 +35,22 @@ static uint64_t op_price(const IrOp *op) {
 static uint64_t operands_cost(Remat *g, const IrOp *op, const Layout *l) {
     uint64_t all = 0;
     for (uint32_t i = 0; i < op->operand_count; i++)
-        if (spread_is_tile(ir_operand(op, i))) all = sum(all, cost(g, ir_operand(op, i), l));
+        if (ir_value_is_tile(ir_operand(op, i))) all = sum(all, cost(g, ir_operand(op, i), l));
     return all;
 }
 
 // The layout of operand 0 for which the result of a shape op gets this layout.
 static bool operand_of(const IrOp *op, const Layout *l, Layout *operand) {
-    return spread_backward(op, l, operand) && spread_follows(op, 0, operand, l);
+    return layout_infer_operand(op, l, operand) && layout_infer_allows(op, 0, operand, l);
 }
 
 static uint64_t load_cost(Remat *g, const IrOp *op, const Layout *l) {
     if (op->results[0].type->count > TUNE_REMAT_LOADED) return UINT64_MAX;
-    uint64_t all = spreading_access_cost(g->s, op, l, NULL);
+    uint64_t all = layouts_access_cost(g->s, op, l, NULL);
     for (uint32_t i = 1; i < op->operand_count; i++) {
         Layout index;
-        if (!spread_is_tile(ir_operand(op, i))) continue;
-        if (!spread_index(op, i, l, &index)) return UINT64_MAX;
+        if (!ir_value_is_tile(ir_operand(op, i))) continue;
+        if (!layout_infer_index(op, i, l, &index)) return UINT64_MAX;
         all = sum(all, cost(g, ir_operand(op, i), &index));
     }
     return all;
@@ -62,7 +62,7 @@ static bool is_repeatable(const IrOp *op) {
     if (op->code == IR_IOTA || op->code == IR_RESHAPE || op->code == IR_PERMUTE ||
         op->code == IR_BROADCAST)
         return true;
-    return spread_rule(op) == SPREAD_SAME && op->results[0].type->kind != IR_PTR;
+    return layout_rule(op) == LAYOUT_RULE_SAME && op->results[0].type->kind != IR_PTR;
 }
 
 static uint64_t cost(Remat *g, const IrValue *v, const Layout *l) {
@@ -70,7 +70,7 @@ static uint64_t cost(Remat *g, const IrValue *v, const Layout *l) {
     Layout operand;
     if (layout_equal(v->type->layout, l)) return 0;
     if (!op || g->ops++ > TUNE_REMAT_OPS) return UINT64_MAX;
-    uint64_t times = spreading_times(op), own;
+    uint64_t times = layouts_times(op), own;
     if (op->code == IR_VIEW_LOAD) {
         own = load_cost(g, op, l);
         return own == UINT64_MAX ? own : own * times;
@@ -78,8 +78,8 @@ static uint64_t cost(Remat *g, const IrValue *v, const Layout *l) {
     if (op->code == IR_GPU_CONVERT) return cost(g, ir_operand(op, 0), l);
     if (!is_repeatable(op)) return UINT64_MAX;
     own = layout_size(l, LAYOUT_REG) * op_price(op) * times;
-    if (spread_rule(op) != SPREAD_SHAPE) return sum(own, operands_cost(g, op, l));
-    if (!spread_is_tile(ir_operand(op, 0))) return 0;
+    if (layout_rule(op) != LAYOUT_RULE_SHAPE) return sum(own, operands_cost(g, op, l));
+    if (!ir_value_is_tile(ir_operand(op, 0))) return 0;
     if (!operand_of(op, l, &operand)) return UINT64_MAX;
     return cost(g, ir_operand(op, 0), &operand);
 }
@@ -89,9 +89,9 @@ static IrValue *rematerialize(Remat *g, IrValue *v, const Layout *l);
 static IrValue *rematerialized_operand(Remat *g, const IrOp *op, uint32_t i, const Layout *l) {
     IrValue *x = ir_operand(op, i);
     Layout other = *l;
-    if (!spread_is_tile(x)) return x;
-    if (op->code == IR_VIEW_LOAD) CHECK(spread_index(op, i, l, &other), "an index");
-    if (spread_rule(op) == SPREAD_SHAPE) CHECK(operand_of(op, l, &other), "an operand");
+    if (!ir_value_is_tile(x)) return x;
+    if (op->code == IR_VIEW_LOAD) CHECK(layout_infer_index(op, i, l, &other), "an index");
+    if (layout_rule(op) == LAYOUT_RULE_SHAPE) CHECK(operand_of(op, l, &other), "an operand");
     return rematerialize(g, x, &other);
 }
 
@@ -125,8 +125,8 @@ static void replace_convert(Remat *g, IrOp *convert) {
     IrValue *x = ir_operand(convert, 0);
     const Layout *l = convert->results[0].type->layout;
     // The conversion of a value that a loop does not change moves out of the loop.
-    uint64_t times = x->def ? spreading_times(x->def) : spreading_times(convert);
-    uint64_t own = spreading_convert_cost(g->s, x, x->type->layout, l) * times;
+    uint64_t times = x->def ? layouts_times(x->def) : layouts_times(convert);
+    uint64_t own = layouts_convert_cost(g->s, x, x->type->layout, l) * times;
     g->ops = 0;
     if (own == 0 || cost(g, x, l) >= own) return;
     ir_replace_all(ir_result(convert, 0), rematerialize(g, x, l));
@@ -142,7 +142,7 @@ static void walk(Remat *g, const IrBlock *block) {
     }
 }
 
-void spreading_rematerialize(Spreading *s) {
+void layouts_rematerialize(LayoutSolver *s) {
     Remat g = {.s = s};
     walk(&g, ir_body(s->func));
 }

@@ -144,7 +144,7 @@ bool gpu_direct(const IrFunc *f, const GpuFacts *facts, const IrOp *load, const 
                 .cost = UINT64_MAX};
     for (uint32_t i = ir_view_index_start(load->code); i < load->operand_count; i++) {
         const IrValue *index = ir_operand(load, i);
-        if (index && spread_is_tile(index)) return false;  // tiles, in a layout of their own
+        if (index && ir_value_is_tile(index)) return false;  // tiles, in a layout of their own
     }
     for (uint32_t most = GPU_ACCESS_BYTES; most >= 4; most /= 4) {
         uint32_t bytes = gpu_copy_bytes(f, facts, most);

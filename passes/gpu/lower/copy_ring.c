@@ -37,7 +37,7 @@ uint32_t gpu_copy_vector(const IrFunc *f, const GpuFacts *facts, const IrOp *loa
     const IrValue *x = &load->results[0];
     if (!gpu_copy_bytes(f, facts, GPU_ACCESS_BYTES)) return 0;
     if (load->code != IR_VIEW_LOAD && load->code != IR_LOAD) return 0;
-    if (!spread_is_tile(x)) return 0;
+    if (!ir_value_is_tile(x)) return 0;
     // Without asynchronous copies of single lanes all lanes copy, so that none has a mask.
     if (load->code == IR_LOAD && !facts->machine->async_copy) return 0;
     const Layout *l = x->type->layout;

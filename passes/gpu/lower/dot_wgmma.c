@@ -132,7 +132,7 @@ static IrValue *multiply(Threads *t, const GpuDot *d, const WgmmaFactor *f, cons
         operands[i] = f[i].in_memory ? f[i].x : fragment_of(t, &f[i], coords, d->a_elem);
         if (!f[i].in_memory) continue;
         const LayoutDescriptor *how = &f[i].how;
-        const int64_t fields[5] = {how->swizzle, how->sbo, how->lbo, how->turned,
+        const int64_t fields[5] = {how->swizzle, how->sbo, how->lbo, how->transposed,
                                    offset_of(&f[i], coords)};
         for (uint32_t n = 0; n < 5; n++) factors[5 * i + n] = fields[n];
     }

@@ -213,7 +213,7 @@ ThreadsTrip *threads_trip(Threads *t, IrValue *x, const Layout *from, const Layo
 static uint32_t vector_in(const Layout *l, const Layout *memory, uint32_t bits) {
     LayoutMap map;
     uint32_t vector = layout_shared_vector(l, memory, bits, GPU_ACCESS_BYTES);
-    CHECK(layout_between(l, memory, &map), "a memory without some of a tile's elements");
+    CHECK(layout_map_between(l, memory, &map), "a memory without some of a tile's elements");
     for (uint32_t i = 0; i < l->bits; i++) {
         bool own = i < l->dim_bits[LAYOUT_REG];
         while (vector > 1 && (map.bases[i] & (vector - 1)) && !(own && map.bases[i] < vector))

@@ -108,7 +108,7 @@ static IrValue *exchange_lanes(Threads *t, IrValue *x, const LayoutShuffle *s, c
     uint32_t rounds = 1u << s->round_bits, pack = 1u << s->pack_bits, offered[32];
     IrValue **parts = arena_new(t->scratch, IrValue *, rounds), *lanes = sources(t, s, l);
     for (uint32_t r = 0; r < rounds; r++) {
-        uint32_t turn = r >> (s->round_bits - s->turn_bits);
+        uint32_t turn = r >> (s->round_bits - s->alternate_bits);
         uint32_t from = layout_shuffle_offer(s, r, 0, 0), to = layout_shuffle_keep(s, r, 0);
         for (uint32_t i = 0; i < pack; i++) {
             uint32_t a = from, b = to + turn * kept_count;
@@ -130,10 +130,10 @@ IrValue *threads_shuffled(Threads *t, IrValue *x, const Layout *from, const Layo
                           const LayoutShuffle *s) {
     ByThread offer = by_thread(to, s->offer_lane, s->offer_warp);
     ByThread keep = by_thread(to, s->keep_lane, NULL);
-    uint32_t count = layout_size(to, LAYOUT_REG), all = count << s->turn_bits;
+    uint32_t count = layout_size(to, LAYOUT_REG), all = count << s->alternate_bits;
     // In rotation: the registers received in rotation k are kept k * count higher.
     for (uint32_t i = 0; i < to->dim_bits[LAYOUT_LANE]; i++)
-        keep.bases[i] |= s->turn_lane[i] * count;
+        keep.bases[i] |= s->alternate_lane[i] * count;
     uint32_t *regs = arena_new(t->scratch, uint32_t, all);
     uint32_t *holders = arena_new(t->scratch, uint32_t, count);
     x = exchange_lanes(t, exchange(t, x, &offer), s, from, count, regs);

@@ -141,7 +141,7 @@ static void lower_copies(Threads *t, const IrOp *op) {
 static void lower_op(Threads *t, const IrOp *op) {
     t->b.span = op->span;
     t->op = op;
-    if (op->result_count && op->code == IR_PERMUTE && spread_is_memory(&op->results[0])) {
+    if (op->result_count && op->code == IR_PERMUTE && ir_is_shared_pointer(&op->results[0])) {
         threads_ring(t, op);
         return;
     }

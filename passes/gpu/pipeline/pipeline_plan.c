@@ -54,7 +54,7 @@ static bool survey(PipelinePlanner *p, const IrBlock *block) {
 
 static bool loads_tiles(const IrBlock *block) {
     for (const IrOp *op = block->first; op; op = op->next) {
-        if (is_load(op) && spread_is_tile(&op->results[0])) return true;
+        if (is_load(op) && ir_value_is_tile(&op->results[0])) return true;
         for (uint32_t i = 0; i < op->region_count; i++)
             if (loads_tiles(op->regions[i])) return true;
     }
@@ -197,7 +197,7 @@ bool pipeline_use(const IrUse *use, Layout *wanted) {
         if (of != user->results[0].uses && !layout_equal(&first, &other)) return false;
         first = other;
     }
-    return spread_backward(user, &first, wanted);
+    return layout_infer_operand(user, &first, wanted);
 }
 
 // Is the value a factor as it is, or turned? One that pipeline_use does not know is brought to its
@@ -281,7 +281,7 @@ static Reason ring_reason(PipelinePlanner *p, PipelineFeed *feed) {
 }
 
 static uint64_t bytes_of(const IrValue *v) {
-    return spread_is_tile(v) ? (uint64_t)v->type->count * ir_elem_size(v->type) : 0;
+    return ir_value_is_tile(v) ? (uint64_t)v->type->count * ir_elem_size(v->type) : 0;
 }
 
 static bool is_copied(const PipelinePlan *plan, const IrValue *v) {
@@ -399,7 +399,7 @@ static bool only_maps_copy(const PipelinePlanner *p, PipelineFeed *feed, Reason 
 
 static void plan_load(PipelinePlanner *p, IrOp *load) {
     PipelineFeed feed = {.load = load};
-    if (!spread_is_tile(&load->results[0]))
+    if (!ir_value_is_tile(&load->results[0]))
         return;  // a scalar: all threads load it, and it
                  // arrives soon
     Reason reason = load_reason(p, &feed);

@@ -33,20 +33,20 @@ typedef struct Staging {
 
 // Values computed from thread ids and scalars are recomputed where they are needed.
 static bool is_made_anew(const Staging *k, const IrOp *op) {
-    SpreadRule rule = spread_rule(op);
+    LayoutRule rule = layout_rule(op);
     if (op->code == IR_CONST || op->code == IR_IOTA) return true;
     if (ir_op_info(op->code)->effect != IR_EFFECT_PURE) return false;
-    if (rule != SPREAD_SAME && rule != SPREAD_SHAPE) return false;
+    if (rule != LAYOUT_RULE_SAME && rule != LAYOUT_RULE_SHAPE) return false;
     for (uint32_t i = 0; i < op->operand_count; i++)
         if (ir_operand(op, i) && k->registers[ir_operand(op, i)->id]) return false;
     return true;
 }
 
 static uint32_t registers_of(const Staging *k, const IrValue *v) {
-    if (!spread_is_tile(v) || spread_is_memory(v)) return 0;
+    if (!ir_value_is_tile(v) || ir_is_shared_pointer(v)) return 0;
     if (v->def && is_made_anew(k, v->def)) return 0;
     uint32_t own = pipeline_words(v->type);
-    if (!v->def || spread_rule(v->def) != SPREAD_SHAPE) return own;
+    if (!v->def || layout_rule(v->def) != LAYOUT_RULE_SHAPE) return own;
     uint32_t from = k->registers[ir_operand(v->def, 0)->id];  // renamed only
     return from < own ? from : own;
 }
@@ -103,7 +103,7 @@ static bool is_in_inner_loop(const IrOp *op, const IrBlock *home) {
 static bool is_factor(const IrValue *v, Layout *wanted) {
     Layout other;
     bool turned = false;
-    if (!spread_is_tile(v) || v->def->region_count) return false;
+    if (!ir_value_is_tile(v) || v->def->region_count) return false;
     for (const IrUse *use = v->uses; use; use = use->next) {
         if (use->user->code != IR_DOT) return false;
         if (!pipeline_use(use, &other)) return false;
@@ -128,7 +128,7 @@ static const IrOp *last_of(const IrValue *v) {
 
 // The size of a tile that is not in shared memory yet.
 static uint64_t tile_bytes(const IrValue *v) {
-    if (!spread_is_tile(v) || spread_is_memory(v)) return 0;
+    if (!ir_value_is_tile(v) || ir_is_shared_pointer(v)) return 0;
     if (v->def && v->def->code == IR_GPU_READ) return 0;
     uint32_t size = ir_elem_size(v->type);
     return (uint64_t)v->type->count * (size > 2 ? size : 2);  // bytes may be converted to halves
@@ -161,7 +161,8 @@ static bool has_own_need(const IrOp *op) {
     default: break;
     }
     IrEffect effect = ir_op_info(op->code)->effect;
-    return effect != IR_EFFECT_PURE && effect != IR_EFFECT_END && spread_rule(op) != SPREAD_CONTROL;
+    return effect != IR_EFFECT_PURE && effect != IR_EFFECT_END &&
+           layout_rule(op) != LAYOUT_RULE_CONTROL;
 }
 
 // Do several warps hold parts of what is reduced to one element?

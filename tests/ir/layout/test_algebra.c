@@ -223,8 +223,8 @@ static void maps_between_layouts(void **state) {
         Layout b = any_mixed(&dice, 2, shape, 4, 4, 2);
         Layout c = any_mixed(&dice, 2, shape, 5, 3, 0);
         LayoutMap ab, bc;
-        assert_true(layout_between(&a, &b, &ab));
-        assert_true(layout_between(&b, &c, &bc));
+        assert_true(layout_map_between(&a, &b, &ab));
+        assert_true(layout_map_between(&b, &c, &bc));
         for (uint32_t i = 0; i < 1u << a.bits; i++) {
             assert_int_equal(layout_apply_input(&b, layout_map_apply(&ab, i)),
                              layout_apply_input(&a, i));
@@ -242,10 +242,10 @@ static void maps_between_layouts(void **state) {
     Layout whole = layout_identity(LAYOUT_LANE, 1, (uint32_t[]){4}), part = whole, other;
     layout_drop(&part, LAYOUT_LANE, 1);
     LayoutMap map;
-    assert_true(layout_between(&part, &whole, &map));
-    assert_false(layout_between(&whole, &part, &map));
+    assert_true(layout_map_between(&part, &whole, &map));
+    assert_false(layout_map_between(&whole, &part, &map));
     other = layout_identity(LAYOUT_LANE, 1, (uint32_t[]){8});
-    assert_false(layout_between(&whole, &other, &map));
+    assert_false(layout_map_between(&whole, &other, &map));
 }
 
 static void the_tile_changes_its_shape(void **state) {

@@ -106,7 +106,7 @@ static void play(const Layout *from, const Layout *to, const LayoutShuffle *s) {
                 uint32_t offer = layout_shuffle_offer(s, round, source, warp);
                 uint32_t keep = layout_shuffle_keep(s, round, lane);
                 assert_true(offer < from_regs && keep < regs);
-                if (!layout_shuffle_turn(s, round, lane)) continue;
+                if (!layout_shuffle_alternate(s, round, lane)) continue;
                 for (uint32_t place = 0; place < 1u << s->pack_bits; place++) {
                     uint32_t in = offer, out = keep;
                     for (uint32_t i = 0; i < s->pack_bits; i++) {
@@ -135,7 +135,7 @@ static void play(const Layout *from, const Layout *to, const LayoutShuffle *s) {
 static void check_rounds(const Layout *to, const LayoutShuffle *s) {
     uint32_t own =
         to->dim_bits[LAYOUT_REG] - (uint32_t)__builtin_popcount(layout_free_bits(to, LAYOUT_REG));
-    assert_int_equal(s->round_bits, own - s->pack_bits + s->turn_bits);
+    assert_int_equal(s->round_bits, own - s->pack_bits + s->alternate_bits);
 }
 
 static void shuffles_deliver(void **state) {
@@ -157,7 +157,7 @@ static void shuffles_deliver(void **state) {
         assert_true(layout_shuffle(&from, &to, bits, &s));
         assert_true(s.pack_bits == 0 || bits << s.pack_bits <= 32);
         packed += s.pack_bits > 0;
-        assert_int_equal(s.turn_bits, 0);  // both hold the same in a warp
+        assert_int_equal(s.alternate_bits, 0);  // both hold the same in a warp
         check_rounds(&to, &s);
         play(&from, &to, &s);
     }
@@ -184,7 +184,7 @@ static void shuffles_deliver_in_every_warp(void **state) {
         assert_int_equal(layout_shuffle(&from, &to, 32, &s), within);
         if (!within) continue;
         done++;
-        turns += s.turn_bits > 0;
+        turns += s.alternate_bits > 0;
         for (uint32_t i = 0; i < 2; i++) shifted += s.source_warp[i] != 0;
         check_rounds(&to, &s);
         play(&from, &to, &s);

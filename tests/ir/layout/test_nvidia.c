@@ -242,7 +242,7 @@ static void check_reads(const Layout *memory, LayoutOperand operand, uint32_t si
     uint32_t inverse[LAYOUT_MAX_TILE_BITS], bytes = bits / 8, depth = 256 / bits;
     bool a = operand == LAYOUT_OPERAND_A;
     assert_true(layout_descriptor(memory, operand, side, bits, &d));
-    assert_int_equal(d.turned, !along);
+    assert_int_equal(d.transposed, !along);
     assert_true(layout_invert(memory, inverse));
     uint32_t long_side = layout_extent(memory, a ? 0 : 1),
              k_side = layout_extent(memory, a ? 1 : 0);

@@ -115,7 +115,7 @@ static uint32_t counted_wavefronts(const Layout *l, const Layout *shared, uint32
                                    uint32_t bits, uint32_t banks, const uint8_t *groups,
                                    uint32_t group_size, uint32_t reg, uint32_t warp) {
     LayoutMap map;
-    assert_true(layout_between(l, shared, &map));
+    assert_true(layout_map_between(l, shared, &map));
     uint32_t lanes = layout_size(l, LAYOUT_LANE), total = 0;
     for (uint32_t g = 0; g < lanes / group_size; g++) {
         static bool asked[64][1 << 8];
@@ -281,7 +281,7 @@ static void check_matrix(const Layout *l, const Layout *shared, uint32_t bits, b
                          uint32_t count) {
     LayoutMatrix m;
     LayoutMap map;
-    assert_true(layout_between(l, shared, &map));
+    assert_true(layout_map_between(l, shared, &map));
     assert_true(layout_matrix(l, shared, bits, transposed, 4, &m));
     assert_int_equal(m.count, count);
     uint32_t per_register = 1u << m.packed, matrix_mask = 0;

@@ -10,7 +10,7 @@ static uint32_t counted(const Layout *l, const Layout *memory, uint32_t vector, 
                                                                      : bytes <= 8 ? 1
                                                                                   : 2];
     LayoutMap map;
-    assert_true(layout_between(l, memory, &map));
+    assert_true(layout_map_between(l, memory, &map));
     bool served[64] = {0};
     for (uint32_t first = 0; first < lanes; first++) {
         if (served[first]) continue;
@@ -45,7 +45,7 @@ static void holds_vectors(const Layout *l, const Layout *memory, uint32_t vector
     assert_true(layout_shared_vector(l, memory, 8, vector) >= vector);
     // In the same order in all lanes and warps.
     LayoutMap map;
-    assert_true(layout_between(l, memory, &map));
+    assert_true(layout_map_between(l, memory, &map));
     for (uint32_t i = l->dim_bits[LAYOUT_REG]; i < l->bits; i++) {
         assert_int_equal(map.bases[i] & (vector - 1), 0);
     }

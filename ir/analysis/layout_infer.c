@@ -1,6 +1,6 @@
-#include "ir/analysis/spread.h"
+#include "ir/analysis/layout_infer.h"
 
-SpreadRule spread_rule(const IrOp *op) {
+LayoutRule layout_rule(const IrOp *op) {
     bool same = false;
     switch (ir_op_family(op->code)) {
     case IR_FAMILY_ARITHMETIC:
@@ -10,11 +10,11 @@ SpreadRule spread_rule(const IrOp *op) {
     case IR_FAMILY_CAST:
     case IR_FAMILY_TABLE:
     case IR_FAMILY_POINTER:
-    case IR_FAMILY_RANDOM: return SPREAD_SAME;
-    case IR_FAMILY_SHAPE: return SPREAD_SHAPE;
-    case IR_FAMILY_DOT: return SPREAD_DOT;
-    case IR_FAMILY_CONTROL: return SPREAD_CONTROL;
-    case IR_FAMILY_REDUCTION: return op->code == IR_REDUCE ? SPREAD_REDUCE : SPREAD_NONE;
+    case IR_FAMILY_RANDOM: return LAYOUT_RULE_SAME;
+    case IR_FAMILY_SHAPE: return LAYOUT_RULE_SHAPE;
+    case IR_FAMILY_DOT: return LAYOUT_RULE_DOT;
+    case IR_FAMILY_CONTROL: return LAYOUT_RULE_CONTROL;
+    case IR_FAMILY_REDUCTION: return op->code == IR_REDUCE ? LAYOUT_RULE_REDUCE : LAYOUT_RULE_NONE;
     case IR_FAMILY_CONSTANT: same = op->code == IR_CONST; break;
     case IR_FAMILY_MEMORY: same = op->code == IR_LOAD || op->code == IR_STORE; break;
     case IR_FAMILY_ATOMIC: same = op->code == IR_ATOMIC || op->code == IR_ATOMIC_CAS; break;
@@ -29,7 +29,7 @@ SpreadRule spread_rule(const IrOp *op) {
     case IR_FAMILY_VECTOR:
     case IR_FAMILY_CPU: break;
     }
-    return same ? SPREAD_SAME : SPREAD_NONE;
+    return same ? LAYOUT_RULE_SAME : LAYOUT_RULE_NONE;
 }
 
 // ---- forward ------------------------------------------------------------------------------------
@@ -60,7 +60,7 @@ static Layout permute(const IrOp *op, const Layout *l) {
     return layout_permute(l, order);
 }
 
-bool spread_forward(const IrOp *op, uint32_t result, const Layout *operand, Layout *out) {
+bool layout_infer_result(const IrOp *op, uint32_t result, const Layout *operand, Layout *out) {
     const IrType *to = op->results[result].type;
     uint32_t bit;
     if (!to->rank) return false;
@@ -106,7 +106,7 @@ static bool unpermuted(const IrOp *op, const Layout *result, Layout *operand) {
     return true;
 }
 
-bool spread_backward(const IrOp *op, const Layout *result, Layout *operand) {
+bool layout_infer_operand(const IrOp *op, const Layout *result, Layout *operand) {
     if (!ir_operand(op, 0)) return false;
     const IrType *from = ir_operand(op, 0)->type;
     uint32_t bit;
@@ -122,10 +122,10 @@ bool spread_backward(const IrOp *op, const Layout *result, Layout *operand) {
     return false;
 }
 
-bool spread_follows(const IrOp *op, uint32_t result, const Layout *operand, const Layout *to) {
+bool layout_infer_allows(const IrOp *op, uint32_t result, const Layout *operand, const Layout *to) {
     Layout l;
     if (op->code == IR_BROADCAST && shrunk(op, to, &l) && layout_equal(&l, operand)) return true;
-    return spread_forward(op, result, operand, &l) && layout_equal(&l, to);
+    return layout_infer_result(op, result, operand, &l) && layout_equal(&l, to);
 }
 
 // ---- view ops -----------------------------------------------------------------------------------
@@ -150,10 +150,10 @@ static uint32_t first_axis(const IrOp *op, uint32_t rank, uint32_t *tile_rank) {
     return first;
 }
 
-bool spread_index(const IrOp *op, uint32_t operand, const Layout *value, Layout *index) {
+bool layout_infer_index(const IrOp *op, uint32_t operand, const Layout *value, Layout *index) {
     const IrValue *v = ir_operand(op, operand);
     uint32_t tile_rank, first = first_axis(op, ir_operand(op, 0)->type->rank, &tile_rank);
-    if (!spread_is_tile(v) || first + tile_rank > value->rank) return false;
+    if (!ir_value_is_tile(v) || first + tile_rank > value->rank) return false;
     Layout l = *value;
     for (uint32_t d = value->rank; d-- > 0;)
         if (d < first || d >= first + tile_rank) l = layout_slice(&l, d);
@@ -166,7 +166,7 @@ bool spread_index(const IrOp *op, uint32_t operand, const Layout *value, Layout 
     return true;
 }
 
-MatrixShape spread_product(const IrOp *op) {
+MatrixShape ir_mma_shape(const IrOp *op) {
     const IrAttr *select = ir_attr(op, IR_ATTR_SELECT);
     const int64_t *s = select->u.ints.items;
     bool own = select->u.ints.count > 3;
