@@ -80,7 +80,7 @@ DotForm dot_form(const Machine *machine, const IrOp *op) {
     return d;
 }
 
-uint32_t dot_wanted_depth(const Machine *machine, const IrOp *op) {
+uint32_t dot_preferred_depth(const Machine *machine, const IrOp *op) {
     DotForm d = dot_form(machine, op);
     return (d.tiles ? TUNE_DOT_TILES_DEPTH_BYTES : TUNE_DOT_DEPTH_BYTES) /
            (uint32_t)dtype_size(d.part_a);

@@ -36,7 +36,7 @@ DotForm dot_form(const Machine *machine, const IrOp *op);
 // The block for few rows: as wide as the registers allow.
 DotBlock dot_thin_block(const Machine *machine, const DotForm *form);
 // The preferred extent along k of a product whose k can be chosen freely.
-uint32_t dot_wanted_depth(const Machine *machine, const IrOp *op);
+uint32_t dot_preferred_depth(const Machine *machine, const IrOp *op);
 // Steps along k in one iteration of the innermost loop.
 uint32_t dot_steps(const DotForm *form);
 static inline uint32_t dot_columns(const DotForm *form) {

@@ -6,7 +6,7 @@
 // docs/performance.md or in the message of the commit that added the number (git log -S NAME finds
 // both). A row without it was chosen by reasoning.
 //
-//     while (sides > TUNE_SQUARE_FEW && …) sides /= 2;
+//     while (sides > TUNE_TRANSPOSE_FEW && …) sides /= 2;
 #ifndef TILEC_PASSES_CPU_TUNING_H
 #define TILEC_PASSES_CPU_TUNING_H
 
@@ -30,23 +30,23 @@ enum {
     // ---- recomputed, or kept in memory: in ops, where a division or a gather counts as eight
 
     // A value of fewer ops than this, without loads, is recomputed wherever it is needed.
-    TUNE_FREE_OPS = 6,
+    TUNE_CHEAP_OPS = 6,
     // A value of this many ops or more is kept in memory when a second nest uses it.
-    TUNE_DEAR_OPS = 6,
+    TUNE_EXPENSIVE_OPS = 6,
     TUNE_SLOW_OP = 8,
 
     // ---- prefetched loads
 
     // With this many inline ops or more, a CPU's out-of-order window does not reach the next loads.
     // Measured: docs/performance.md, exp.
-    TUNE_AHEAD_OPS = 24,
+    TUNE_PREFETCH_OPS = 24,
     // Bytes: the distance of such a prefetch. Memory has time to answer, and the line is not
     // evicted yet. Measured: docs/performance.md, exp.
-    TUNE_AHEAD_BYTES = 4096,
+    TUNE_PREFETCH_BYTES = 4096,
     // Bytes: the prefetch distance for rows. Rows of one vector prefetch the row at this distance;
     // long rows that will not stay in the second-level cache prefetch at this distance in the same
     // row.
-    TUNE_ROW_AHEAD_BYTES = 4096,
+    TUNE_ROW_PREFETCH_BYTES = 4096,
     // A row stays in the second-level cache until the next program if it takes at most one of this
     // many parts of the cache.
     TUNE_ROW_CACHE_PARTS = 4,
@@ -57,9 +57,9 @@ enum {
 
     // Inline ops, of all coordinates of a side together: a longer body is repeated for fewer
     // coordinates.
-    TUNE_SQUARE_OPS = 1024,
+    TUNE_TRANSPOSE_OPS = 1024,
     // This many coordinates of a side always pay.
-    TUNE_SQUARE_FEW = 4,
+    TUNE_TRANSPOSE_FEW = 4,
 
     // ---- products
 

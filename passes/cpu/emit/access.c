@@ -90,7 +90,7 @@ static IrValue *side_stride(Lower *l, Nest *nest, const IrOp *op, const IndexTer
     int along = -1;
     for (uint32_t d = 0; d < t->rank; d++) {
         const IndexTerm *m = &t->at[d];
-        if (m->tile && terms_go_along(&m->place, (uint32_t)nest->side)) return NULL;
+        if (m->tile && terms_vary_along(&m->place, (uint32_t)nest->side)) return NULL;
         if (!m->width || m->coord.kind != COORD_LOOP || m->coord.loop != (uint32_t)nest->side)
             continue;
         if (along >= 0) return NULL;
@@ -126,7 +126,8 @@ AccessLanes access_view_lanes(Lower *l, Nest *nest, IrOp *op, LanePlace place) {
         access_element_pointer(nest, b, access_view_data(nest_builder(nest, 0), view), linear);
     bool square = nest->side_base && linear->type->rank == 0;
     IrValue *stride = square ? side_stride(l, nest, op, &t) : NULL;
-    if (stride) lanes.pointer = square_beside(l, nest, b, op->id, place, lanes.pointer, stride);
+    if (stride)
+        lanes.pointer = transpose_step_pointer(l, nest, b, op->id, place, lanes.pointer, stride);
     return lanes;
 }
 
@@ -161,42 +162,44 @@ static AccessLanes pointer_lanes(Lower *l, Nest *nest, IrOp *op, uint32_t mask, 
 // ---- transposed loads ---------------------------------------------------------------------------
 
 // The memory of an access that is known to be inside: lane 0 at the first coordinate of the side.
-static Far view_far(Lower *l, Nest *nest, IrOp *op, const IndexTerms *t, uint32_t lanes_dim) {
+static TransposeSource view_transpose_source(Lower *l, Nest *nest, IrOp *op, const IndexTerms *t,
+                                             uint32_t lanes_dim) {
     IrBuilder *top = nest_builder(nest, 0);
     IrValue *view = ir_operand(op, 0), *linear = NULL, *now = nest->variable[nest->side];
-    Far far = {.of = op->id, .elem = view->type->elem};
+    TransposeSource source = {.of = op->id, .elem = view->type->elem};
     nest->variable[nest->side] = nest->side_base;
     for (uint32_t d = 0; d < t->rank; d++) {
         NestValue index = term_index(l, nest, &t->at[d], true);
-        far.depth = max_depth(far.depth, index.depth);
-        IrBuilder *b = nest_builder(nest, far.depth);
+        source.depth = max_depth(source.depth, index.depth);
+        IrBuilder *b = nest_builder(nest, source.depth);
         linear = access_sum(nest, b, linear,
                             access_scaled(nest, b, index.value, access_stride(l, top, view, d)));
     }
     nest->variable[nest->side] = now;
-    IrBuilder *b = nest_builder(nest, far.depth);
-    far.pointer = ir_ptr_add(b, access_view_data(top, view), linear);
-    far.stride = access_stride(l, top, view, lanes_dim);
-    return far;
+    IrBuilder *b = nest_builder(nest, source.depth);
+    source.pointer = ir_ptr_add(b, access_view_data(top, view), linear);
+    source.stride = access_stride(l, top, view, lanes_dim);
+    return source;
 }
 
-static NestValue turned_row(const Nest *nest, const Square *square) {
+static NestValue transposed_row(const Nest *nest, const TransposeBlock *square) {
     return (NestValue){square->row[nest->side_at], nest->depth};
 }
 
 // A vector of a square; the square is loaded for the first of its coordinates.
-static bool view_load_turned(Lower *l, Nest *nest, IrOp *op, LanePlace place, NestValue *out) {
+static bool view_load_transposed(Lower *l, Nest *nest, IrOp *op, LanePlace place, NestValue *out) {
     if (nest->sides < 2 || nest->masked) return false;
     IndexTerms t = terms_of(l, nest, op, &place);
-    int lanes = terms_turned(l, nest, op, &t), along = access_run(l, ir_operand(op, 0));
+    int lanes = terms_transposed(l, nest, op, &t), along = access_run(l, ir_operand(op, 0));
     if (lanes < 0) return false;
-    if (!square_is_side(nest, t.at[along].coord.loop) || !terms_inside(nest, op, &t)) return false;
-    const Square *known = square_find(nest, &place, op->id, false);
+    if (!transpose_is_side(nest, t.at[along].coord.loop) || !terms_inside(nest, op, &t))
+        return false;
+    const TransposeBlock *known = transpose_find(nest, &place, op->id, false);
     if (!known) {
-        Far far = view_far(l, nest, op, &t, (uint32_t)lanes);
-        known = square_load(l, nest, &far, place);
+        TransposeSource source = view_transpose_source(l, nest, op, &t, (uint32_t)lanes);
+        known = transpose_load(l, nest, &source, place);
     }
-    *out = turned_row(nest, known);
+    *out = transposed_row(nest, known);
     return true;
 }
 
@@ -217,15 +220,15 @@ static IrValue *other_value(Lower *l, Nest *nest, IrOp *op, uint32_t operand, Ac
 // start early, so such loads are prefetched. With little arithmetic the window reaches far enough.
 // The ops emitted before the load are added to the survey's count.
 static bool hides_loads(const Nest *nest, const AccessLanes *lanes) {
-    return nest->survey.work + nest->emitted >= TUNE_AHEAD_OPS && !nest->pack && nest->lane >= 0 &&
-           !nest->masked && lanes->neighbours && !lanes->mask &&
+    return nest->survey.work + nest->emitted >= TUNE_PREFETCH_OPS && !nest->pack &&
+           nest->lane >= 0 && !nest->masked && lanes->neighbours && !lanes->mask &&
            lanes->depth == nest->depth_of[nest->lane];
 }
 
 NestValue access_load(Lower *l, Nest *nest, IrOp *op, LanePlace place) {
     bool view = op->code == IR_VIEW_LOAD;
-    NestValue turned;
-    if (view && view_load_turned(l, nest, op, place, &turned)) return turned;
+    NestValue transposed;
+    if (view && view_load_transposed(l, nest, op, place, &transposed)) return transposed;
     AccessLanes lanes =
         view ? access_view_lanes(l, nest, op, place) : pointer_lanes(l, nest, op, 1, place);
     IrValue *other = other_value(l, nest, op, view ? 1 : 2, &lanes, place);
@@ -236,9 +239,9 @@ NestValue access_load(Lower *l, Nest *nest, IrOp *op, LanePlace place) {
     IrValue *x =
         access_load_op(l, nest, b, &lanes, lanes.pointer, elem, nest->lanes, lanes.mask, other);
     bool asked = view && lanes.neighbours &&
-                 ahead_fetch(l, nest, op, (NestValue){lanes.pointer, lanes.depth});
+                 prefetch_next_row(l, nest, op, (NestValue){lanes.pointer, lanes.depth});
     if (view && !asked && hides_loads(nest, &lanes))
-        ir_attr_set_int(x->def, IR_ATTR_AHEAD, TUNE_AHEAD_BYTES);
+        ir_attr_set_int(x->def, IR_ATTR_AHEAD, TUNE_PREFETCH_BYTES);
     return (NestValue){x, lanes.depth};
 }
 

@@ -18,7 +18,7 @@ static bool has_tile_index(const IrOp *op) {
     return false;
 }
 
-static void say_apart(const Lower *l, const IrOp *op, const char *what) {
+static void remark_strided(const Lower *l, const IrOp *op, const char *what) {
     const IrValue *array = ir_operand(op, 0);
     Reason reason = REASON_ACCESS_APART;
     if (!alias_is_view_access(op))
@@ -30,12 +30,12 @@ static void say_apart(const Lower *l, const IrOp *op, const char *what) {
     remark(l->remarks, op->span, reason, what, REMARK((int64_t)dtype_size(array->type->elem)));
 }
 
-static void say(const Lower *l, const IrOp *op, const AccessLanes *lanes) {
+static void remark_lanes(const Lower *l, const IrOp *op, const AccessLanes *lanes) {
     bool load = op->code == IR_VIEW_LOAD || op->code == IR_LOAD;
     char what[96];
     snprintf(what, sizeof what, "%s of '%.64s'", load ? "load" : "store",
              name_of(l, ir_operand(op, 0)));
-    if (lanes->vector && !lanes->neighbours) say_apart(l, op, what);
+    if (lanes->vector && !lanes->neighbours) remark_strided(l, op, what);
     bool could =
         (l->facts & FACT_STREAM) && op->code == IR_VIEW_STORE && lanes->neighbours && !lanes->mask;
     if (could)
@@ -47,6 +47,6 @@ IrBuilder *access_begin(Lower *l, Nest *nest, const IrOp *op, const AccessLanes 
                         uint8_t depth) {
     IrBuilder *b = nest_builder(nest, depth);
     b->span = op->span;
-    if (l->remarks) say(l, op, lanes);
+    if (l->remarks) remark_lanes(l, op, lanes);
     return b;
 }

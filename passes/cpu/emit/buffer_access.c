@@ -28,46 +28,47 @@ static AccessLanes buffer_lanes(Nest *nest, TileBuffer buffer, LanePlace place) 
     return lanes;
 }
 
-static Far far_of(Nest *nest, TileBuffer buffer, LanePlace place, uint32_t lane) {
+static TransposeSource transpose_source(Nest *nest, TileBuffer buffer, LanePlace place,
+                                        uint32_t lane) {
     IrValue *now = nest->variable[nest->side];
     nest->variable[nest->side] = nest->side_base;
     IrBuilder *top = nest_builder(nest, 0);
-    Far far = {.of = buffer.id, .buffer = true, .elem = buffer.data->type->elem};
+    TransposeSource source = {.of = buffer.id, .buffer = true, .elem = buffer.data->type->elem};
     IrValue *linear = lower_i64(top, 0);
     for (uint32_t d = 0; d < buffer.type->rank; d++) {
         if (buffer.type->shape[d] == 1 || place.at[d].kind == COORD_ZERO) continue;
         NestValue at = nest_coord(nest, place.at[d]);
-        if (at.depth > far.depth) far.depth = at.depth;
-        IrBuilder *b = nest_builder(nest, far.depth);
+        if (at.depth > source.depth) source.depth = at.depth;
+        IrBuilder *b = nest_builder(nest, source.depth);
         linear = lower_add(b, linear, lower_mul(b, at.value, lower_i64(top, buffer.step[d])));
     }
     nest->variable[nest->side] = now;
-    far.pointer = ir_ptr_add(nest_builder(nest, far.depth), buffer.data, linear);
-    far.stride = lower_i64(top, buffer.step[lane]);
-    return far;
+    source.pointer = ir_ptr_add(nest_builder(nest, source.depth), buffer.data, linear);
+    source.stride = lower_i64(top, buffer.step[lane]);
+    return source;
 }
 
 // A vector of a square; the square is loaded for the first of its coordinates.
-static IrValue *load_turned(Lower *l, Nest *nest, TileBuffer buffer, LanePlace place) {
+static IrValue *load_transposed(Lower *l, Nest *nest, TileBuffer buffer, LanePlace place) {
     uint32_t lane = 0, side = 0;
     if (nest->sides < 2 || nest->masked) return NULL;
-    if (!terms_buffer_turned(nest, buffer, place, &lane, &side)) return NULL;
-    if (!square_is_side(nest, place.at[side].loop) || buffer.data->type->elem == DTYPE_BOOL)
+    if (!terms_buffer_transposed(nest, buffer, place, &lane, &side)) return NULL;
+    if (!transpose_is_side(nest, place.at[side].loop) || buffer.data->type->elem == DTYPE_BOOL)
         return NULL;
-    const Square *known = square_find(nest, &place, buffer.id, true);
+    const TransposeBlock *known = transpose_find(nest, &place, buffer.id, true);
     if (!known) {
-        Far far = far_of(nest, buffer, place, lane);
-        known = square_load(l, nest, &far, place);
+        TransposeSource source = transpose_source(nest, buffer, place, lane);
+        known = transpose_load(l, nest, &source, place);
     }
     return known->row[nest->side_at];
 }
 
 // A nest that reads values that were stored early has time to prefetch the next program's row.
-static void fetch_owed(Lower *l, Nest *nest, LanePlace place) {
-    IrOp *load = ahead_take_owed(l, nest);
+static void emit_pending_prefetch(Lower *l, Nest *nest, LanePlace place) {
+    IrOp *load = prefetch_take_pending(l, nest);
     if (!load) return;
     AccessLanes lanes = access_view_lanes(l, nest, load, place);
-    ahead_fetch_row(l, nest, load, (NestValue){lanes.pointer, lanes.depth});
+    prefetch_row(l, nest, load, (NestValue){lanes.pointer, lanes.depth});
 }
 
 // Elements that the store would drop are read as 0; nothing uses them.
@@ -75,7 +76,7 @@ static NestValue early_load(Lower *l, Nest *nest, TileBuffer buffer, LanePlace p
     AccessLanes lanes = access_view_lanes(l, nest, buffer.view, place);
     IrBuilder *b = nest_builder(nest, lanes.depth);
     Dtype elem = buffer.type->elem;
-    fetch_owed(l, nest, place);
+    emit_pending_prefetch(l, nest, place);
     return (NestValue){
         access_load_op(l, nest, b, &lanes, lanes.pointer, elem, nest->lanes, lanes.mask, NULL),
         lanes.depth};
@@ -84,7 +85,7 @@ static NestValue early_load(Lower *l, Nest *nest, TileBuffer buffer, LanePlace p
 NestValue access_buffer_load(Lower *l, Nest *nest, TileBuffer buffer, LanePlace place) {
     if (buffer.view) return early_load(l, nest, buffer, place);
     AccessLanes lanes = buffer_lanes(nest, buffer, place);
-    IrValue *x = load_turned(l, nest, buffer, place);
+    IrValue *x = load_transposed(l, nest, buffer, place);
     IrBuilder *b = nest_builder(nest, lanes.depth);
     Dtype elem = buffer.data->type->elem;
     if (!x) x = access_load_op(l, nest, b, &lanes, lanes.pointer, elem, nest->lanes, NULL, NULL);

@@ -104,7 +104,7 @@ static bool same_extent(const IrDim *a, const IrDim *b) {
 }
 
 // The number of steps along k after which both operands stay 0: an i64. NULL: never, or unknown.
-static IrValue *room_along_k(Lower *l, const Dot *d, IrBuilder *b) {
+static IrValue *remaining_along_k(Lower *l, const Dot *d, IrBuilder *b) {
     DotTrace traces[2];
     if (!dot_trace_factors(l->scratch, d->op, traces)) return NULL;
     if (dot_trace_index(&traces[0]) != dot_trace_index(&traces[1])) return NULL;
@@ -112,19 +112,19 @@ static IrValue *room_along_k(Lower *l, const Dot *d, IrBuilder *b) {
         return NULL;
     bool inside = ir_attr(traces[0].load, IR_ATTR_INSIDE)->u.ints.items[traces[0].dim] ||
                   ir_attr(traces[1].load, IR_ATTR_INSIDE)->u.ints.items[traces[1].dim];
-    return inside ? NULL : access_room(l, b, traces[0].load, traces[0].dim);
+    return inside ? NULL : access_remaining(l, b, traces[0].load, traces[0].dim);
 }
 
 // Whole iterations beyond the ends of both operands are left out.
 static IrValue *depth_of(Lower *l, const Dot *d, IrBuilder *b) {
-    IrValue *whole = lower_i64(b, d->form.k), *room = room_along_k(l, d, b);
-    if (!room) return whole;
-    int64_t turn = (int64_t)d->form.group * dot_steps(&d->form);
-    room = lower_max(b, lower_add(b, room, lower_i64(b, turn - 1)), lower_i64(b, 0));
-    return lower_min(b, ir_binary(b, IR_AND, room, lower_i64(b, -turn)), whole);
+    IrValue *whole = lower_i64(b, d->form.k), *remaining = remaining_along_k(l, d, b);
+    if (!remaining) return whole;
+    int64_t iteration = (int64_t)d->form.group * dot_steps(&d->form);
+    remaining = lower_max(b, lower_add(b, remaining, lower_i64(b, iteration - 1)), lower_i64(b, 0));
+    return lower_min(b, ir_binary(b, IR_AND, remaining, lower_i64(b, -iteration)), whole);
 }
 
-static void say_dot(const Lower *l, const Dot *d) {
+static void remark_dot(const Lower *l, const Dot *d) {
     if (!l->remarks) return;
     const IrOp *op = d->op;
     const char *type = dtype_name(d->form.group > 1 ? d->form.part_b : d->form.sum);
@@ -144,7 +144,7 @@ void dot_lower(Lower *l, IrOp *op) {
     TileBuffer to = lower_result_buffer(l, result);
     Dot d = {.op = op, .form = dot_form(l->machine, op)};
     d.result = to;
-    say_dot(l, &d);
+    remark_dot(l, &d);
     if (acc) d.acc = lower_buffer_of(l, acc);
     IrBuilder b = lower_builder(l);
     uint32_t first = result->type->rank - 2;

@@ -25,7 +25,7 @@ static void interior_term(Lower *l, Nest *nest, IrOp *op, const IndexTerm *m, ui
         return;
     }
     if (m->width) index = lower_add(b, index, nest_coord(nest, m->coord).value);
-    bool side = m->width && m->coord.kind == COORD_LOOP && square_is_side(nest, m->coord.loop);
+    bool side = m->width && m->coord.kind == COORD_LOOP && transpose_is_side(nest, m->coord.loop);
     IrValue *fits =
         side ? access_span_within(b, index, nest->sides, extent) : access_within(b, index, extent);
     in->from_start = lower_and(b, in->from_start, fits);

@@ -20,7 +20,7 @@ static bool nest_writes(const Lower *l) {
 // The nest of the next root of the op; if the op names none, the root gets a nest of its own.
 static uint32_t next_nest(Lower *l, const IrOp *op) {
     const IrNests *nests = ir_nests(op);
-    if (l->rooted != op) l->rooted = op, l->roots = 0;
+    if (l->root_op != op) l->root_op = op, l->roots = 0;
     if (nests && l->roots < nests->count) return (uint32_t)nests->items[l->roots++];
     nest_flush(l);
     return 0;
@@ -153,7 +153,7 @@ static void move_to(Lower *l, const IrOp *op, IrValue *value, TileBuffer from, T
 }
 
 static void keep_yields(Lower *l, const Yields *y) {
-    l->here = y->yield;
+    l->insert_before = y->yield;
     TileBuffer *aside = arena_new(l->scratch, TileBuffer, y->count + 1);
     for (uint32_t i = 0; i < y->count; i++)
         if (cpu_is_tile(ir_operand(y->yield, i))) aside[i] = set_aside(l, y, i);
@@ -188,7 +188,7 @@ static void lower_loop(Lower *l, IrOp *op) {
     }
     if (!counted) {
         lower_block(l, op->regions[0]);
-        l->here = op->regions[0]->last;
+        l->insert_before = op->regions[0]->last;
         nest_flush(l);
     }
     lower_block(l, body);
@@ -241,11 +241,11 @@ static void lower_op(Lower *l, IrOp *op) {
 
 static void lower_block(Lower *l, IrBlock *block) {
     IR_EACH_OP(op, block) {
-        l->here = op;
+        l->insert_before = op;
         if (op == block->last) break;
         lower_op(l, op);
     }
-    l->here = block->last;
+    l->insert_before = block->last;
 }
 
 // ---- reading the plan ---------------------------------------------------------------------------

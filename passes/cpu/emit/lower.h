@@ -102,12 +102,12 @@ typedef struct ValueMemo {
 
 // The square of a transposed load, whose neighbours are along another loop than the lanes: row i
 // holds the loaded vector for the i-th coordinate of the side.
-typedef struct Square {
+typedef struct TransposeBlock {
     uint32_t of;  // the op's id, or a buffer's
     bool buffer;
     LanePlace place;
     IrValue **row;
-} Square;
+} TransposeBlock;
 
 // Rows with a stride: the pointer of every fourth row is kept, and the next three are reached from
 // it.
@@ -118,11 +118,11 @@ typedef struct RowSteps {
 } RowSteps;
 
 // An access that handles the coordinates of the side one by one.
-typedef struct Beside {
+typedef struct SteppedAccess {
     uint32_t of;  // the op's id
     LanePlace place;
     RowSteps rows;
-} Beside;
+} SteppedAccess;
 
 // A tile computed vector by vector; the caller stores the vectors in a layout of its choice.
 typedef struct Pack {
@@ -139,10 +139,10 @@ typedef struct Pack {
 // Facts about the body of a nest, known before it is emitted (survey.h).
 typedef struct NestSurvey {
     VEC(LaneCheck) checks;
-    bool lanes_differ;    // lanes outside of all views may have different values
-    uint32_t work;        // inline ops
-    int turns;            // the side of the first load that could be transposed; -1: none
-    uint32_t turn_bytes;  // the size of the largest element that is transposed
+    bool lanes_differ;         // lanes outside of all views may have different values
+    uint32_t work;             // inline ops
+    int transpose_side;        // the side of the first load that could be transposed; -1: none
+    uint32_t transpose_bytes;  // the size of the largest element that is transposed
 } NestSurvey;
 
 enum { MAX_DEPTH = IR_MAX_RANK + 3 };
@@ -169,12 +169,12 @@ struct Nest {
     // Squares (transpose.c): one iteration handles `sides` coordinates of the dimension `side`, so
     // that loads whose neighbours are along that dimension are transposed in registers.
     int side;
-    uint32_t sides;       // 0, 1: no squares
+    uint32_t sides;       // 0, 1: no transpose blocks
     uint32_t side_at;     // the coordinate of the side that the body is for
-    IrValue *side_base;   // the first coordinate of the side; NULL: outside of squares
+    IrValue *side_base;   // the first coordinate of the side; NULL: outside of transpose blocks
     IrValue *side_limit;  // where the loop ends
-    VEC(Square) squares;
-    VEC(Beside) beside;
+    VEC(TransposeBlock) transpose_blocks;
+    VEC(SteppedAccess) stepped;
 };
 
 // ---- the pass -----------------------------------------------------------------------------------
@@ -222,7 +222,7 @@ struct Lower {
     VEC(TileState) tiles;  // by value id
     Nest *nest;            // the open nest; NULL: none
     uint32_t nest_number;  // finished nests and whole ops
-    const IrOp *rooted;    // the op that made roots last, and their number
+    const IrOp *root_op;   // the op that made roots last, and their number
     uint32_t roots;
     VEC(StoreReach) reaches;
     // Valid only in code that has checked it: the view's elements are neighbours along this
@@ -232,11 +232,11 @@ struct Lower {
         uint32_t dim;
     } assumed;
     VEC(RowRead) rows;
-    IrOp *owed;           // a load whose row must still be prefetched; NULL: none
-    IrBuilder top;        // the start of the body, for scratch memory
-    IrOp *here;           // code is inserted before it
-    VEC(IrOp *) dead;     // tile ops, in order
-    VEC(IrOp *) control;  // loops and ifs with carried tiles, inner ones first
+    IrOp *pending_prefetch;  // a load whose row must still be prefetched; NULL: none
+    IrBuilder top;           // the start of the body, for scratch memory
+    IrOp *insert_before;     // code is inserted before it
+    VEC(IrOp *) dead;        // tile ops, in order
+    VEC(IrOp *) control;     // loops and ifs with carried tiles, inner ones first
     uint32_t buffers;
     uint32_t sites;  // asserts and prints so far
 };
@@ -249,11 +249,11 @@ static inline TileState *lower_tile(Lower *l, const IrValue *value) {
 static inline uint32_t lower_home(const Lower *l, const IrValue *value) {
     return value->id < l->home_count ? l->homes[value->id] : 0;
 }
-// A builder that adds code before `l->here`, outside of any nest.
+// A builder that adds code before `l->insert_before`, outside of any nest.
 IrBuilder lower_builder(Lower *l);
 
 // nest.c
-void nest_flush(Lower *l);  // emits the open nest before l->here
+void nest_flush(Lower *l);  // emits the open nest before l->insert_before
 void nest_add(Lower *l, const Root *root, const IrType *shape, int axis, uint32_t number);
 IrBuilder *nest_builder(Nest *nest, uint8_t depth);
 // A coordinate as an i64 scalar; along the lanes, the coordinate of lane 0.
@@ -319,7 +319,7 @@ Interior access_interior(Lower *l, Nest *nest);
 IrValue *access_stride(Lower *l, IrBuilder *b, IrValue *view, uint32_t dim);
 // The number of elements of a selection's dimension (given as the view's) before the view's end: an
 // i64 that may be negative, or larger than the selection.
-IrValue *access_room(Lower *l, IrBuilder *b, const IrOp *op, uint32_t dim);
+IrValue *access_remaining(Lower *l, IrBuilder *b, const IrOp *op, uint32_t dim);
 // A selection that is a matrix in memory: its start, its steps, and whether all of it is inside
 // (NULL: it is). access_is_whole returns false if the selection is not known to be one.
 typedef struct WholeMatrix {
@@ -372,7 +372,7 @@ bool demand_ends_at(const Lower *l, const Nest *nest, const IrValue *tile, uint3
 
 // store_early.c: called before a nest is emitted: the store whose destination can serve as the
 // root's buffer until then; NULL: none.
-IrOp *early_store(Lower *l, const Nest *nest, const Root *root);
+IrOp *store_early_find(Lower *l, const Nest *nest, const Root *root);
 
 // divide.c: a division of a vector by a scalar that is invariant in the lane loop.
 bool quotient_pays(const Lower *l, const Nest *nest, NestValue x, NestValue c);
@@ -381,18 +381,18 @@ IrValue *quotient_of(Lower *l, Nest *nest, NestValue x,
 
 // prefetch.c: when a row is read a second time, prefetches the next program's row. Called after a
 // load of neighbours, in a loop without masks: `pointer` is that of lane 0. False: no prefetch.
-bool ahead_fetch(Lower *l, Nest *nest, IrOp *load, NestValue pointer);
+bool prefetch_next_row(Lower *l, Nest *nest, IrOp *load, NestValue pointer);
 // For a nest that reads values that were stored early: the load whose row must be prefetched, once.
-IrOp *ahead_take_owed(Lower *l, const Nest *nest);
-void ahead_fetch_row(Lower *l, Nest *nest, const IrOp *load, NestValue pointer);
+IrOp *prefetch_take_pending(Lower *l, const Nest *nest);
+void prefetch_row(Lower *l, Nest *nest, const IrOp *load, NestValue pointer);
 
 // Runs over all elements of a shape one by one: calls `each` once, inside of the loops, with the
 // place; nest->lanes is 1, and nest_builder(nest, nest->depth) adds code to the innermost body.
 void nest_each(Lower *l, uint32_t rank, const uint32_t *shape,
                void (*each)(Lower *l, Nest *nest, LanePlace place, void *user), void *user);
 
-// sort.c, scan.c, dot.c, effect.c: whole ops, emitted before l->here. Operands that op_needs_buffer
-// names are in buffers; results of rank > 0 get buffers.
+// sort.c, scan.c, dot.c, effect.c: whole ops, emitted before l->insert_before. Operands that
+// op_needs_buffer names are in buffers; results of rank > 0 get buffers.
 void order_lower(Lower *l, IrOp *op);
 void scan_lower(Lower *l, IrOp *op);
 void dot_lower(Lower *l, IrOp *op);
@@ -410,8 +410,8 @@ IrValue *lower_and(IrBuilder *b, IrValue *x, IrValue *y);  // bools; NULL is tru
 IrOp *lower_for(IrBuilder *b, IrValue *lo, IrValue *hi, int64_t step, uint32_t carried,
                 IrValue *const *init);
 
-// Opens a loop right before `l->here`, with index 0, step, … below count. For one iteration there
-// is no loop: the body is at `b`. Closed by lower_close, without carried values.
+// Opens a loop right before `l->insert_before`, with index 0, step, … below count. For one
+// iteration there is no loop: the body is at `b`. Closed by lower_close, without carried values.
 IrBuilder lower_open(IrBuilder *b, int64_t count, int64_t step, IrValue **index);
 void lower_close(IrBuilder *body, const IrBuilder *outside);
 

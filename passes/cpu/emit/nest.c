@@ -202,17 +202,17 @@ static void emit_square(Lower *l, Nest *nest) {
     uint32_t side = (uint32_t)nest->side;
     IrValue *base = nest->variable[side];
     nest->side_base = base;
-    nest->squares.count = nest->beside.count = 0;
+    nest->transpose_blocks.count = nest->stepped.count = 0;
     for (uint32_t r = 0; r < nest->sides; r++) {
         IrBuilder *b = nest_builder(nest, nest->depth_of[side]);
         nest->side_at = r;
         nest->variable[side] = lower_add(b, base, lower_i64(b, r));
-        square_forget(l, nest);
+        transpose_drop_memos(l, nest);
         emit_body(l, nest);
     }
     nest->variable[side] = base;
     nest->side_base = NULL;
-    square_forget(l, nest);
+    transpose_drop_memos(l, nest);
 }
 
 static void emit_axis_loop(Lower *l, Nest *nest) {
@@ -324,7 +324,7 @@ static IrValue *store_limit(Lower *l, IrBuilder *b, const IrOp *op, uint32_t dim
         if (t->rank > 0) return NULL;
         if (select->u.ints.items[d] == 0 || at++ != dim) continue;
         if (inside->u.ints.items[d]) return NULL;
-        return access_room(l, b, op, d);
+        return access_remaining(l, b, op, d);
     }
     return NULL;
 }
@@ -405,11 +405,11 @@ static void emit_edge_of_squares(Lower *l, Nest *nest, IrBuilder *tail, IrValue 
     nest->sides = 1;
     nest->depth_of[side] = nest->depth + 1;
     nest->depth_of[lane] = nest->depth + 2;
-    square_forget(l, nest);
+    transpose_drop_memos(l, nest);
     open_loop(nest, tail, side, base, end, 1, 0, NULL);
     IrBuilder inside = nest->builder[nest->depth];
     emit_lane_loop(l, nest, &inside, lo, hi, (LaneRest){NULL});
-    square_forget(l, nest);
+    transpose_drop_memos(l, nest);
     close_loop(l, nest, &inside, 0, NULL);
     nest->depth_of[side] = side_depth;
     nest->depth_of[lane] = lane_depth;
@@ -497,7 +497,7 @@ static void emit_outer(Lower *l, Nest *nest, uint32_t from) {
     IrBuilder *top = nest_builder(nest, 0);
     if (!limit) limit = lower_i64(top, nest->shape[d]);
     if (nest->depth == 0) tail = nest->builder[0];
-    bool side = square_is_side(nest, d);
+    bool side = transpose_is_side(nest, d);
     if (side) nest->side_limit = limit;
     open_loop(nest, &tail, d, lower_i64(top, 0), limit, side ? nest->sides : 1, 0, NULL);
     uint8_t depth = nest->depth;
@@ -518,7 +518,7 @@ static void emit_single(Lower *l, Nest *nest) {
 static void keep_early(Lower *l, Nest *nest) {
     for (size_t i = 0; i < nest->roots.count; i++) {
         Root *root = &nest->roots.data[i];
-        root->buffer.view = early_store(l, nest, root);
+        root->buffer.view = store_early_find(l, nest, root);
         if (root->buffer.view) lower_tile(l, root->value)->buffer.view = root->buffer.view;
     }
 }
@@ -531,7 +531,7 @@ static void emit(Lower *l, Nest *nest) {
     nest->lanes = nest->lane >= 0 ? nest->shape[nest->lane] : 1;
     survey(l, nest);
     nest->lanes = choose_lanes(l, nest);
-    square_choose(l, nest, largest_element(nest, false));
+    transpose_choose(l, nest, largest_element(nest, false));
     nest->straight = is_straight(l, nest);
     if (!nest->straight && nest->sides <= 1) keep_early(l, nest);
     survey(l, nest);

@@ -17,7 +17,7 @@ static uint32_t at_most(uint32_t x, uint32_t limit) { return x < limit ? x : lim
 
 // Are the tile's neighbours in memory along its last dimension but one? Looks for the load through
 // conversions and permutations.
-static bool runs_across(Lower *l, const IrValue *tile) {
+static bool is_column_major(Lower *l, const IrValue *tile) {
     uint32_t last = tile->type->rank - 1, dim = last;
     for (const IrOp *op = tile->def; op; op = ir_operand(op, 0)->def) {
         if (lower_tile(l, &op->results[0])->in_memory) return dim != last;
@@ -162,7 +162,7 @@ static uint32_t copy_lanes(const Lower *l, const IrValue *tile, Dtype part, uint
 // ---- in place -----------------------------------------------------------------------------------
 
 // Is the operand in a buffer already, with the right type?
-static bool lies_ready(Lower *l, const IrValue *tile, Dtype part) {
+static bool is_in_buffer(Lower *l, const IrValue *tile, Dtype part) {
     const TileState *t = lower_tile(l, tile);
     return t->in_memory && !t->pending && tile->type->elem == part;
 }
@@ -186,7 +186,7 @@ static int64_t step_along(Dtype part, uint32_t depth) {
 }
 
 // Are the rows in a view already, with the right type?
-static bool rows_lie_there(Lower *l, const Dot *d, const IrValue *tile, Dtype part) {
+static bool rows_are_in_view(Lower *l, const Dot *d, const IrValue *tile, Dtype part) {
     return !d->item && tile->def && tile->type->elem == part && !lower_tile(l, tile)->in_memory &&
            access_is_whole(l, tile->def);
 }
@@ -197,18 +197,18 @@ typedef struct DotRows {
 } DotRows;
 
 // Rows at a distance of whole pages map to the same cache sets.
-static IrValue *are_apart(IrBuilder *b, IrValue *step, Dtype part) {
+static IrValue *sets_differ(IrBuilder *b, IrValue *step, Dtype part) {
     IrValue *rest =
         ir_binary(b, IR_AND, step, lower_i64(b, TUNE_PAGE_BYTES / (int64_t)dtype_size(part) - 1));
     return ir_binary(b, IR_NE, rest, lower_i64(b, 0));
 }
 
 // The rows in place if all of them are inside, otherwise a copy. `again`: they are read often.
-static DotRows rows_there_or_copy(Lower *l, IrBuilder *b, const DotMatrix *m, IrValue *to,
-                                  int64_t step, bool again) {
+static DotRows rows_in_place_or_copy(Lower *l, IrBuilder *b, const DotMatrix *m, IrValue *to,
+                                     int64_t step, bool again) {
     WholeMatrix whole = access_whole(l, b, m->tile->def);
     if (again)
-        whole.inside = lower_and(b, whole.inside, are_apart(b, whole.step[0], to->type->elem));
+        whole.inside = lower_and(b, whole.inside, sets_differ(b, whole.step[0], to->type->elem));
     if (!whole.inside) return (DotRows){whole.pointer, whole.step[0]};
     IrBlock *regions[2] = {ir_block_create(b->func), ir_block_create(b->func)};
     IrBuilder stay = ir_builder_at_end(regions[0]), copy = ir_builder_at_end(regions[1]);
@@ -227,33 +227,33 @@ static void rows_for_tiles(Lower *l, Dot *d, IrBuilder *b, IrValue *tile) {
     m.lanes = copy_lanes(l, tile, d->form.part_a, d->form.k);
     int64_t step = step_along(d->form.part_a, d->form.k);
     IrValue *to = dot_scratch(l, d->form.part_a, (uint64_t)step * d->form.m);
-    DotRows rows = rows_there_or_copy(l, b, &m, to, step, true);
+    DotRows rows = rows_in_place_or_copy(l, b, &m, to, step, true);
     d->a = (DotOperand){rows.data, rows.step, lower_i64(b, 1)};
 }
 
 void dot_pack_a(Lower *l, Dot *d, IrBuilder *b) {
     IrValue *tile = ir_operand(d->op, 0);
-    if (lies_ready(l, tile, d->form.part_a)) {
+    if (is_in_buffer(l, tile, d->form.part_a)) {
         d->a = buffer_operand(l, d, b, tile, 0);
         return;
     }
-    if (d->form.tiles && rows_lie_there(l, d, tile, d->form.part_a)) {
+    if (d->form.tiles && rows_are_in_view(l, d, tile, d->form.part_a)) {
         rows_for_tiles(l, d, b, tile);
         return;
     }
-    bool turned = d->form.group == 1 && (runs_across(l, tile) || d->form.k < d->form.m / 8);
-    int64_t across = turned ? 1 : step_along(d->form.part_a, d->form.k),
-            step = turned ? d->form.m : 1;
-    d->a.data =
-        dot_scratch(l, d->form.part_a, (uint64_t)(turned ? step * d->form.k : across * d->form.m));
+    bool transposed = d->form.group == 1 && (is_column_major(l, tile) || d->form.k < d->form.m / 8);
+    int64_t across = transposed ? 1 : step_along(d->form.part_a, d->form.k),
+            step = transposed ? d->form.m : 1;
+    d->a.data = dot_scratch(l, d->form.part_a,
+                            (uint64_t)(transposed ? step * d->form.k : across * d->form.m));
     d->a.across = lower_i64(b, across);
     d->a.step = lower_i64(b, step);
     DotMatrix m = {.tile = tile,
                    .item = d->item,
                    .limit = {d->row_end, d->depth_end},
                    .flip = d->form.flipped};
-    m.lane = turned ? 0 : 1;
-    m.lanes = copy_lanes(l, tile, d->form.part_a, turned ? d->form.m : d->form.k);
+    m.lane = transposed ? 0 : 1;
+    m.lanes = copy_lanes(l, tile, d->form.part_a, transposed ? d->form.m : d->form.k);
     copy_matrix(l, b, &m, d->a.data, across, step);
 }
 
@@ -267,13 +267,13 @@ static void panels_of_b(Lower *l, Dot *d, IrBuilder *b, IrValue *to) {
     copy_matrix(l, b, &m, to, dot_columns(&d->form), d->form.k);
 }
 
-static bool may_stay(Lower *l, const Dot *d, const IrValue *tile) {
-    return d->form.group == 1 && rows_lie_there(l, d, tile, d->form.part_b);
+static bool can_stay_in_place(Lower *l, const Dot *d, const IrValue *tile) {
+    return d->form.group == 1 && rows_are_in_view(l, d, tile, d->form.part_b);
 }
 
 bool dot_b_in_place(Lower *l, const Dot *d, IrBuilder *b, DotOperand *there, IrValue **inside) {
     IrValue *tile = ir_operand(d->op, 1);
-    if (!may_stay(l, d, tile)) return false;
+    if (!can_stay_in_place(l, d, tile)) return false;
     WholeMatrix whole = access_whole(l, b, tile->def);
     *there = (DotOperand){whole.pointer, lower_i64(b, 1), whole.step[0]};
     *inside = whole.inside;
@@ -310,13 +310,13 @@ static void b_in_place_or_panels(Lower *l, Dot *d, IrBuilder *b, IrValue *panels
 // The rows of b one after the other, not in panels.
 static DotOperand rows_of_b(Lower *l, Dot *d, IrBuilder *b) {
     IrValue *tile = ir_operand(d->op, 1);
-    if (lies_ready(l, tile, d->form.part_b)) return buffer_operand(l, d, b, tile, 1);
+    if (is_in_buffer(l, tile, d->form.part_b)) return buffer_operand(l, d, b, tile, 1);
     IrValue *rows = dot_scratch(l, d->form.part_b, (uint64_t)d->form.k * d->form.n);
     DotMatrix m = {
         .tile = tile, .item = d->item, .limit = {d->depth_end, d->column_end}, .lane = 1};
     m.lanes = copy_lanes(l, tile, d->form.part_b, d->form.n);
-    if (rows_lie_there(l, d, tile, d->form.part_b)) {
-        DotRows there = rows_there_or_copy(l, b, &m, rows, d->form.n, false);
+    if (rows_are_in_view(l, d, tile, d->form.part_b)) {
+        DotRows there = rows_in_place_or_copy(l, b, &m, rows, d->form.n, false);
         return (DotOperand){there.data, lower_i64(b, 1), there.step};
     }
     copy_matrix(l, b, &m, rows, d->form.n, 1);
@@ -332,7 +332,8 @@ static IrBuilder open_for(IrBuilder *b, IrValue *end, int64_t step, IrValue **va
 }
 
 // Interleaves the rows of a group along k: element i of row r goes to place i * group + r.
-static void weave(Lower *l, const Dot *d, IrBuilder *b, IrValue *from, IrValue *step, IrValue *to) {
+static void interleave_rows(Lower *l, const Dot *d, IrBuilder *b, IrValue *from, IrValue *step,
+                            IrValue *to) {
     uint32_t lanes = d->form.block.lanes, count = lanes;
     IrValue *row[4];
     for (uint32_t r = 0; r < d->form.group; r++) {
@@ -353,7 +354,7 @@ static void weave(Lower *l, const Dot *d, IrBuilder *b, IrValue *from, IrValue *
     dot_store(b, to, row[0]);
 }
 
-static void woven_panels(Lower *l, Dot *d, IrBuilder *b, DotOperand rows, IrValue *panels) {
+static void interleaved_panels(Lower *l, Dot *d, IrBuilder *b, DotOperand rows, IrValue *panels) {
     IrValue *k, *j;
     IrBuilder outer = open_for(b, d->depth_end, d->form.group, &k);
     IrBuilder inside = open_for(&outer, d->column_end, dot_columns(&d->form), &j);
@@ -363,8 +364,8 @@ static void woven_panels(Lower *l, Dot *d, IrBuilder *b, DotOperand rows, IrValu
     for (uint32_t v = 0; v < d->form.block.vectors; v++) {
         IrValue *by = lower_i64(&inside, v * d->form.block.lanes);
         IrValue *there = lower_i64(&inside, v * d->form.block.lanes * d->form.group);
-        weave(l, d, &inside, ir_ptr_add(&inside, rows.data, lower_add(&inside, from, by)),
-              rows.step, ir_ptr_add(&inside, panels, lower_add(&inside, to, there)));
+        interleave_rows(l, d, &inside, ir_ptr_add(&inside, rows.data, lower_add(&inside, from, by)),
+                        rows.step, ir_ptr_add(&inside, panels, lower_add(&inside, to, there)));
     }
     ir_yield(&inside, 0, NULL);
     ir_yield(&outer, 0, NULL);
@@ -373,8 +374,8 @@ static void woven_panels(Lower *l, Dot *d, IrBuilder *b, DotOperand rows, IrValu
 // ---- b transposed: neighbours in memory are along its columns -----------------------------------
 
 // Copies columns, which are `step` elements apart, into panels.
-static void turned_panels(Lower *l, Dot *d, IrBuilder *b, IrValue *columns, IrValue *step,
-                          IrValue *panels) {
+static void transposed_panels(Lower *l, Dot *d, IrBuilder *b, IrValue *columns, IrValue *step,
+                              IrValue *panels) {
     enum { MOST = 64 };
     uint32_t units = d->form.block.lanes, wide = dot_columns(&d->form);
     CHECK(units <= MOST, "%u lanes", units);
@@ -386,7 +387,7 @@ static void turned_panels(Lower *l, Dot *d, IrBuilder *b, IrValue *columns, IrVa
         IrValue *at = lower_add(&in, from, lower_mul(&in, lower_i64(&in, r), step));
         row[r] = dot_load(l, &in, ir_ptr_add(&in, columns, at), units * d->form.group);
     }
-    square_exchange(l, &in, row, units, d->form.group);
+    transpose_exchange(l, &in, row, units, d->form.group);
     IrValue *panel = ir_binary(&in, IR_AND, n, lower_i64(&in, -(int64_t)wide));
     IrValue *rest = ir_binary(&in, IR_SUB, n, panel);
     IrValue *to = lower_add(&in, lower_mul(&in, panel, lower_i64(&in, d->form.k)),
@@ -400,7 +401,7 @@ static void turned_panels(Lower *l, Dot *d, IrBuilder *b, IrValue *columns, IrVa
     ir_yield(&outer, 0, NULL);
 }
 
-static bool turns_in_squares(const Dot *d) {
+static bool transposes_blocks(const Dot *d) {
     return d->form.block.lanes > 1 && d->form.k >= d->form.block.lanes * d->form.group;
 }
 
@@ -422,10 +423,10 @@ static DotColumns copy_columns(Lower *l, const Dot *d, IrBuilder *b, IrValue *to
 // The load whose rows are the tile's columns, with the right type; NULL: there is none.
 static IrOp *load_of_columns(Lower *l, const Dot *d) {
     const IrValue *tile = ir_operand(d->op, 1);
-    IrOp *turn = tile->def, *load;
-    if (d->item || !turn || turn->code != IR_PERMUTE || tile->type->elem != d->form.part_b)
+    IrOp *permute = tile->def, *load;
+    if (d->item || !permute || permute->code != IR_PERMUTE || tile->type->elem != d->form.part_b)
         return NULL;
-    load = ir_operand(turn, 0)->def;
+    load = ir_operand(permute, 0)->def;
     bool as_is = load && !lower_tile(l, tile)->in_memory &&
                  !lower_tile(l, &load->results[0])->in_memory && access_is_whole(l, load);
     return as_is ? load : NULL;
@@ -451,24 +452,24 @@ static DotColumns find_columns(Lower *l, const Dot *d, IrBuilder *b) {
 
 static void columns_to_panels(Lower *l, Dot *d, IrBuilder *b, IrValue *panels) {
     DotColumns c = find_columns(l, d, b);
-    turned_panels(l, d, b, c.data, c.step, panels);
+    transposed_panels(l, d, b, c.data, c.step, panels);
 }
 
 void dot_pack_b(Lower *l, Dot *d, IrBuilder *b) {
     IrValue *tile = ir_operand(d->op, 1);
-    if (d->form.group == 1 && lies_ready(l, tile, d->form.part_b)) {
+    if (d->form.group == 1 && is_in_buffer(l, tile, d->form.part_b)) {
         d->b = buffer_operand(l, d, b, tile, 1);
         return;
     }
     IrValue *panels = dot_scratch(l, d->form.part_b, (uint64_t)d->form.k * d->form.n);
-    if (may_stay(l, d, tile)) {
+    if (can_stay_in_place(l, d, tile)) {
         b_in_place_or_panels(l, d, b, panels);
         return;
     }
-    if (runs_across(l, tile) && turns_in_squares(d))
+    if (is_column_major(l, tile) && transposes_blocks(d))
         columns_to_panels(l, d, b, panels);
     else if (d->form.group > 1)
-        woven_panels(l, d, b, rows_of_b(l, d, b), panels);
+        interleaved_panels(l, d, b, rows_of_b(l, d, b), panels);
     else
         panels_of_b(l, d, b, panels);
     d->b = (DotOperand){panels, lower_i64(b, d->form.k), lower_i64(b, dot_columns(&d->form))};

@@ -4,8 +4,8 @@
 IrBuilder *nest_builder(Nest *nest, uint8_t depth) { return &nest->builder[depth]; }
 
 IrBuilder lower_builder(Lower *l) {
-    IrBuilder b = ir_builder_before(l->here);
-    b.span = l->here->span;
+    IrBuilder b = ir_builder_before(l->insert_before);
+    b.span = l->insert_before->span;
     return b;
 }
 

@@ -70,15 +70,15 @@ static IrValue *distance(Lower *l, Nest *nest, IrValue *view, int dim, int64_t s
     IrBuilder *top = nest_builder(nest, 0);
     IrValue *step = access_stride(l, top, view, (uint32_t)dim);
     if (nest->once) {
-        int64_t rows = TUNE_ROW_AHEAD_BYTES / size / nest->lanes;
+        int64_t rows = TUNE_ROW_PREFETCH_BYTES / size / nest->lanes;
         return lower_mul(top, step, lower_i64(top, rows > 1 ? rows : 1));
     }
     int64_t most = l->machine->l2_bytes / TUNE_ROW_CACHE_PARTS / size;
     IrValue *stays = ir_binary(top, IR_LE, step, lower_i64(top, most));
-    return ir_ternary(top, IR_SELECT, stays, step, lower_i64(top, TUNE_ROW_AHEAD_BYTES / size));
+    return ir_ternary(top, IR_SELECT, stays, step, lower_i64(top, TUNE_ROW_PREFETCH_BYTES / size));
 }
 
-void ahead_fetch_row(Lower *l, Nest *nest, const IrOp *load, NestValue pointer) {
+void prefetch_row(Lower *l, Nest *nest, const IrOp *load, NestValue pointer) {
     int64_t size = (int64_t)dtype_size(pointer.value->type->elem);
     IrValue *step = distance(l, nest, ir_operand(load, 0), row_dim(load), size);
     IrBuilder *b = nest_builder(nest, pointer.depth);
@@ -93,7 +93,7 @@ static bool stores_early(const Nest *nest) {
     return false;
 }
 
-bool ahead_fetch(Lower *l, Nest *nest, IrOp *load, NestValue pointer) {
+bool prefetch_next_row(Lower *l, Nest *nest, IrOp *load, NestValue pointer) {
     int dim = row_dim(load);
     if (dim < 0 || nest->lane < 0 || nest->lanes == 1) return false;
     int64_t size = (int64_t)dtype_size(pointer.value->type->elem);
@@ -102,15 +102,16 @@ bool ahead_fetch(Lower *l, Nest *nest, IrOp *load, NestValue pointer) {
     IrValue *row = ir_operand(load, ir_view_index_start(load->code) + (uint32_t)dim);
     if (!is_time(l, nest, load, row)) return false;
     if (stores_early(nest) && is_long(l, nest, size))
-        l->owed = load;
+        l->pending_prefetch = load;
     else
-        ahead_fetch_row(l, nest, load, pointer);
+        prefetch_row(l, nest, load, pointer);
     return true;
 }
 
-IrOp *ahead_take_owed(Lower *l, const Nest *nest) {
-    IrOp *load = l->owed;
-    if (!load || nest->masked || nest->lanes == 1 || load->block != l->here->block) return NULL;
-    l->owed = NULL;
+IrOp *prefetch_take_pending(Lower *l, const Nest *nest) {
+    IrOp *load = l->pending_prefetch;
+    if (!load || nest->masked || nest->lanes == 1 || load->block != l->insert_before->block)
+        return NULL;
+    l->pending_prefetch = NULL;
     return load;
 }

@@ -43,14 +43,14 @@ static Dtype carried_elem(const Reduction *r, uint32_t i) {
 // ---- one set of values --------------------------------------------------------------------------
 
 // The carried values or those of one step: `count` values, perhaps a place, perhaps `has`.
-typedef struct Set {
+typedef struct Accumulated {
     IrValue **value;
     IrValue *place;
     IrValue *has;
-} Set;
+} Accumulated;
 
-static Set new_set(Lower *l, const Reduction *r) {
-    return (Set){.value = arena_new(l->scratch, IrValue *, r->count)};
+static Accumulated new_accumulated(Lower *l, const Reduction *r) {
+    return (Accumulated){.value = arena_new(l->scratch, IrValue *, r->count)};
 }
 
 static const IrType *type_like(IrModule *m, Dtype elem, const IrValue *like) {
@@ -80,13 +80,14 @@ static IrValue *choose(IrBuilder *b, IrValue *c, IrValue *x, IrValue *y) {
 }
 
 // Combines the best of two places; ties go to the lower place.
-static Set combine_arg(Lower *l, IrBuilder *b, const Reduction *r, const Set *x, const Set *y) {
+static Accumulated combine_arg(Lower *l, IrBuilder *b, const Reduction *r, const Accumulated *x,
+                               const Accumulated *y) {
     IrValue *second = before(b, r->kind, y->value[0], x->value[0]);
     IrValue *first = before(b, r->kind, x->value[0], y->value[0]);
     IrValue *lower = ir_binary(b, IR_LT, y->place, x->place);
     IrValue *tie = ir_binary(b, IR_AND, ir_unary(b, IR_NOT, first), lower);
     IrValue *take = ir_binary(b, IR_OR, second, tie);
-    Set s = new_set(l, r);
+    Accumulated s = new_accumulated(l, r);
     if (r->has) {
         take = ir_binary(b, IR_AND, y->has, ir_binary(b, IR_OR, take, ir_unary(b, IR_NOT, x->has)));
         s.has = ir_binary(b, IR_OR, x->has, y->has);
@@ -183,8 +184,9 @@ void reduce_call_combiner(Lower *l, IrBuilder *b, const IrBlock *block, IrValue 
 }
 
 // x comes before y; either may have taken no element.
-static Set combine_custom(Lower *l, IrBuilder *b, const Reduction *r, const Set *x, const Set *y) {
-    Set s = new_set(l, r);
+static Accumulated combine_custom(Lower *l, IrBuilder *b, const Reduction *r, const Accumulated *x,
+                                  const Accumulated *y) {
+    Accumulated s = new_accumulated(l, r);
     reduce_call_combiner(l, b, r->op->regions[0], x->value, y->value, s.value);
     s.has = ir_binary(b, IR_OR, x->has, y->has);
     for (uint32_t i = 0; i < r->count; i++) {
@@ -194,10 +196,11 @@ static Set combine_custom(Lower *l, IrBuilder *b, const Reduction *r, const Set 
     return s;
 }
 
-static Set combine(Lower *l, IrBuilder *b, const Reduction *r, const Set *x, const Set *y) {
+static Accumulated combine(Lower *l, IrBuilder *b, const Reduction *r, const Accumulated *x,
+                           const Accumulated *y) {
     if (r->custom) return combine_custom(l, b, r, x, y);
     if (r->arg) return combine_arg(l, b, r, x, y);
-    Set s = new_set(l, r);
+    Accumulated s = new_accumulated(l, r);
     for (uint32_t i = 0; i < r->count; i++)
         s.value[i] = ir_binary(b, ir_reduce_opcode(r->kind, ir_operand(r->op, 1 + i)->type->elem),
                                x->value[i], y->value[i]);
@@ -207,7 +210,8 @@ static Set combine(Lower *l, IrBuilder *b, const Reduction *r, const Set *x, con
 
 // ---- a set as the loop carries it ---------------------------------------------------------------
 
-static void put_set(Lower *l, Nest *nest, Root *root, const Reduction *r, const Set *s) {
+static void put_accumulated(Lower *l, Nest *nest, Root *root, const Reduction *r,
+                            const Accumulated *s) {
     root->accumulator_count = r->count + (r->arg ? 1 : 0) + (r->has ? 1 : 0);
     if (!root->accumulators)
         root->accumulators = arena_new(l->scratch, NestValue, root->accumulator_count);
@@ -218,8 +222,8 @@ static void put_set(Lower *l, Nest *nest, Root *root, const Reduction *r, const 
     for (uint32_t i = 0; i < at; i++) root->accumulators[i].depth = nest->depth;
 }
 
-static Set get_set(Lower *l, const Root *root, const Reduction *r) {
-    Set s = new_set(l, r);
+static Accumulated get_accumulated(Lower *l, const Root *root, const Reduction *r) {
+    Accumulated s = new_accumulated(l, r);
     uint32_t at = 0;
     for (uint32_t i = 0; i < r->count; i++) s.value[i] = root->accumulators[at++].value;
     if (r->arg) s.place = root->accumulators[at++].value;
@@ -239,14 +243,14 @@ static IrValue *first_places(Nest *nest, IrBuilder *b, bool vector) {
 void reduce_begin(Lower *l, Nest *nest, Root *root) {
     Reduction r = reduction_of(nest, root->op);
     IrBuilder *b = nest_builder(nest, nest->depth);
-    Set s = new_set(l, &r);
+    Accumulated s = new_accumulated(l, &r);
     for (uint32_t i = 0; i < r.count; i++) {
         const IrType *t = ir_tile(l->module, carried_elem(&r, i), r.vector ? 1 : 0, &nest->lanes);
         s.value[i] = ir_const_bits(b, t, ir_reduce_identity(r.kind, t->elem));
     }
     if (r.arg) s.place = first_places(nest, b, r.vector);
     if (r.has) s.has = number_like(b, DTYPE_BOOL, 0, s.value[0]);
-    put_set(l, nest, root, &r, &s);
+    put_accumulated(l, nest, root, &r, &s);
 }
 
 // ---- a step -------------------------------------------------------------------------------------
@@ -269,9 +273,10 @@ static IrValue *place_value(Nest *nest, const Reduction *r) {
 }
 
 // Places come in ascending order, so that the first of equal values is kept.
-static Set step_arg(Lower *l, IrBuilder *b, const Reduction *r, const Set *s, const Set *x) {
+static Accumulated step_arg(Lower *l, IrBuilder *b, const Reduction *r, const Accumulated *s,
+                            const Accumulated *x) {
     IrValue *take = before(b, r->kind, x->value[0], s->value[0]);
-    Set next = new_set(l, r);
+    Accumulated next = new_accumulated(l, r);
     if (r->has) {
         IrValue *first = ir_unary(b, IR_NOT, s->has);
         take = ir_binary(b, IR_AND, x->has, ir_binary(b, IR_OR, take, first));
@@ -285,7 +290,7 @@ static Set step_arg(Lower *l, IrBuilder *b, const Reduction *r, const Set *s, co
 void reduce_step(Lower *l, Nest *nest, Root *root, LanePlace place) {
     Reduction r = reduction_of(nest, root->op);
     IrValue *mask = ir_operand(root->op, 0) ? operand_value(l, nest, &r, 0, place) : NULL;
-    Set x = new_set(l, &r);
+    Accumulated x = new_accumulated(l, &r);
     for (uint32_t i = 0; i < r.count; i++) x.value[i] = operand_value(l, nest, &r, 1 + i, place);
     IrBuilder *b = nest_builder(nest, nest->depth);
     b->span = root->op->span;
@@ -299,10 +304,10 @@ void reduce_step(Lower *l, Nest *nest, Root *root, LanePlace place) {
     }
     if (r.arg) x.place = place_value(nest, &r);
     if (r.has) x.has = mask ? mask : number_like(b, DTYPE_BOOL, 1, x.value[0]);
-    Set s = get_set(l, root, &r);
+    Accumulated s = get_accumulated(l, root, &r);
     bool first = nest->once && !r.arg && !r.has;  // the identity would not change it
     s = first ? x : r.arg ? step_arg(l, b, &r, &s, &x) : combine(l, b, &r, &s, &x);
-    put_set(l, nest, root, &r, &s);
+    put_accumulated(l, nest, root, &r, &s);
 }
 
 // ---- the end ------------------------------------------------------------------------------------
@@ -313,8 +318,9 @@ static IrValue *only_lane(IrBuilder *b, IrValue *x) {
     return ir_result(ir_op(b, IR_VEC_LANE, 1, &x, 1, &t, 0, NULL), 0);
 }
 
-static Set halves(Lower *l, IrBuilder *b, const Reduction *r, const Set *s, bool second) {
-    Set h = new_set(l, r);
+static Accumulated halves(Lower *l, IrBuilder *b, const Reduction *r, const Accumulated *s,
+                          bool second) {
+    Accumulated h = new_accumulated(l, r);
     h.place = reduce_half(l, b, s->place, second);
     h.has = reduce_half(l, b, s->has, second);
     for (uint32_t i = 0; i < r->count; i++) h.value[i] = reduce_half(l, b, s->value[i], second);
@@ -322,9 +328,9 @@ static Set halves(Lower *l, IrBuilder *b, const Reduction *r, const Set *s, bool
 }
 
 // Reduces each value from all lanes to one scalar.
-static Set across_lanes(Lower *l, IrBuilder *b, const Reduction *r, Set s) {
+static Accumulated across_lanes(Lower *l, IrBuilder *b, const Reduction *r, Accumulated s) {
     while (s.value[0]->type->count > 1) {
-        Set low = halves(l, b, r, &s, false), high = halves(l, b, r, &s, true);
+        Accumulated low = halves(l, b, r, &s, false), high = halves(l, b, r, &s, true);
         s = combine(l, b, r, &low, &high);
     }
     for (uint32_t i = 0; i < r->count; i++) s.value[i] = only_lane(b, s.value[i]);
@@ -376,7 +382,7 @@ static bool has_instruction(const Reduction *r) {
     return !r->custom && !r->arg && ir_operand(r->op, 1)->type->elem != DTYPE_BOOL;
 }
 
-static Set finish_lanes(Lower *l, IrBuilder *b, const Reduction *r, Set s) {
+static Accumulated finish_lanes(Lower *l, IrBuilder *b, const Reduction *r, Accumulated s) {
     if (!has_instruction(r)) return across_lanes(l, b, r, s);
     for (uint32_t i = 0; i < r->count; i++)
         s.value[i] = is_extreme(r->kind, s.value[i]) ? horizontal_extreme(l, b, r->kind, s.value[i])
@@ -385,7 +391,8 @@ static Set finish_lanes(Lower *l, IrBuilder *b, const Reduction *r, Set s) {
     return s;
 }
 
-static IrValue *final_value(Lower *l, IrBuilder *b, const Reduction *r, const Set *s, uint32_t i) {
+static IrValue *final_value(Lower *l, IrBuilder *b, const Reduction *r, const Accumulated *s,
+                            uint32_t i) {
     IrValue *x = r->arg ? s->place : s->value[i];
     if (r->has) x = choose(b, s->has, x, number_like(b, x->type->elem, 0, x));
     Dtype elem = ir_result(r->op, i)->type->elem;
@@ -410,7 +417,7 @@ void reduce_end(Lower *l, Nest *nest, Root *root, LanePlace place) {
     Reduction r = reduction_of(nest, root->op);
     IrBuilder *b = nest_builder(nest, nest->depth);
     b->span = root->op->span;
-    Set s = get_set(l, root, &r);
+    Accumulated s = get_accumulated(l, root, &r);
     if (r.vector && nest->axis == nest->lane) s = finish_lanes(l, b, &r, s);
     for (uint32_t i = 0; i < root->op->result_count; i++) {
         NestValue x = {final_value(l, b, &r, &s, i), nest->depth};

@@ -10,58 +10,58 @@
 #include "passes/cpu/emit/lower.h"
 
 // How a number changes along the lanes.
-typedef enum Course {
-    COURSE_EQUAL,
-    COURSE_LANES,  // 0, 1, 2, … of an iota
-    COURSE_RISES,  // an iota and an equal number, whose sum may overflow
-    COURSE_UNKNOWN
-} Course;
+typedef enum LanePattern {
+    LANE_PATTERN_UNIFORM,
+    LANE_PATTERN_IOTA,    // 0, 1, 2, … of an iota
+    LANE_PATTERN_AFFINE,  // an iota and an equal number, whose sum may overflow
+    LANE_PATTERN_UNKNOWN
+} LanePattern;
 
-static bool meets_lanes(const Nest *nest, const IrType *t, const LanePlace *place) {
+static bool varies_along_lanes(const Nest *nest, const IrType *t, const LanePlace *place) {
     for (uint32_t d = 0; d < t->rank; d++)
         if (t->shape[d] > 1 && nest_is_lane(nest, place->at[d])) return true;
     return false;
 }
 
-static Course course_of(Lower *l, Nest *nest, const IrValue *tile, LanePlace place);
+static LanePattern pattern_of(Lower *l, Nest *nest, const IrValue *tile, LanePlace place);
 
-static Course operand_course(Lower *l, Nest *nest, const IrValue *tile, uint32_t i,
-                             LanePlace place) {
+static LanePattern operand_pattern(Lower *l, Nest *nest, const IrValue *tile, uint32_t i,
+                                   LanePlace place) {
     LanePlace at;
     const IrOp *op = tile->def;
-    if (!value_operand_place(op, tile, i, place, &at)) return COURSE_UNKNOWN;
-    return course_of(l, nest, ir_operand(op, i), at);
+    if (!value_operand_place(op, tile, i, place, &at)) return LANE_PATTERN_UNKNOWN;
+    return pattern_of(l, nest, ir_operand(op, i), at);
 }
 
-static Course sum_course(Lower *l, Nest *nest, const IrValue *tile, LanePlace place) {
-    Course x = operand_course(l, nest, tile, 0, place);
-    Course y = operand_course(l, nest, tile, 1, place);
-    if (x == COURSE_LANES && y == COURSE_EQUAL) return COURSE_RISES;
-    bool turned = x == COURSE_EQUAL && y == COURSE_LANES && tile->def->code == IR_ADD;
-    return turned ? COURSE_RISES : COURSE_UNKNOWN;
+static LanePattern sum_pattern(Lower *l, Nest *nest, const IrValue *tile, LanePlace place) {
+    LanePattern x = operand_pattern(l, nest, tile, 0, place);
+    LanePattern y = operand_pattern(l, nest, tile, 1, place);
+    if (x == LANE_PATTERN_IOTA && y == LANE_PATTERN_UNIFORM) return LANE_PATTERN_AFFINE;
+    bool swapped = x == LANE_PATTERN_UNIFORM && y == LANE_PATTERN_IOTA && tile->def->code == IR_ADD;
+    return swapped ? LANE_PATTERN_AFFINE : LANE_PATTERN_UNKNOWN;
 }
 
-static Course cast_course(Lower *l, Nest *nest, const IrValue *tile, LanePlace place) {
+static LanePattern cast_pattern(Lower *l, Nest *nest, const IrValue *tile, LanePlace place) {
     Dtype from = ir_operand(tile->def, 0)->type->elem, to = tile->type->elem;
     bool widens = dtype_is(from, DTYPE_CLASS_INT) && dtype_is(to, DTYPE_CLASS_INT) &&
                   dtype_size(to) > dtype_size(from);
-    Course x = operand_course(l, nest, tile, 0, place);
-    return widens && x == COURSE_LANES ? x : COURSE_UNKNOWN;
+    LanePattern x = operand_pattern(l, nest, tile, 0, place);
+    return widens && x == LANE_PATTERN_IOTA ? x : LANE_PATTERN_UNKNOWN;
 }
 
-static Course course_of(Lower *l, Nest *nest, const IrValue *tile, LanePlace place) {
-    if (!meets_lanes(nest, tile->type, &place)) return COURSE_EQUAL;
+static LanePattern pattern_of(Lower *l, Nest *nest, const IrValue *tile, LanePlace place) {
+    if (!varies_along_lanes(nest, tile->type, &place)) return LANE_PATTERN_UNIFORM;
     const IrOp *op = tile->def;
-    if (!op || lower_tile(l, tile)->in_memory) return COURSE_UNKNOWN;
+    if (!op || lower_tile(l, tile)->in_memory) return LANE_PATTERN_UNKNOWN;
     switch (op->code) {
-    case IR_IOTA: return COURSE_LANES;
+    case IR_IOTA: return LANE_PATTERN_IOTA;
     case IR_ADD:
-    case IR_SUB: return sum_course(l, nest, tile, place);
-    case IR_CAST: return cast_course(l, nest, tile, place);
+    case IR_SUB: return sum_pattern(l, nest, tile, place);
+    case IR_CAST: return cast_pattern(l, nest, tile, place);
     case IR_BROADCAST:
     case IR_RESHAPE:
-    case IR_PERMUTE: return operand_course(l, nest, tile, 0, place);
-    default: return COURSE_UNKNOWN;
+    case IR_PERMUTE: return operand_pattern(l, nest, tile, 0, place);
+    default: return LANE_PATTERN_UNKNOWN;
     }
 }
 
@@ -83,7 +83,7 @@ static bool is_signed_integer(const IrValue *v) {
 }
 
 static IrValue *no_overflow(Lower *l, Nest *nest, IrValue *side, LanePlace place) {
-    if (course_of(l, nest, side, place) != COURSE_RISES) return NULL;
+    if (pattern_of(l, nest, side, place) != LANE_PATTERN_AFFINE) return NULL;
     IrValue *first = at_lane(l, nest, side, place, 0);
     IrValue *last = at_lane(l, nest, side, place, nest->lanes - 1);
     return ir_binary(nest_builder(nest, nest->depth), IR_LE, first, last);
@@ -95,8 +95,8 @@ static bool is_comparison(const IrOp *op) {
 
 static bool may_compare(Lower *l, Nest *nest, const IrValue *tile, LanePlace place) {
     return is_signed_integer(ir_operand(tile->def, 0)) &&
-           operand_course(l, nest, tile, 0, place) != COURSE_UNKNOWN &&
-           operand_course(l, nest, tile, 1, place) != COURSE_UNKNOWN;
+           operand_pattern(l, nest, tile, 0, place) != LANE_PATTERN_UNKNOWN &&
+           operand_pattern(l, nest, tile, 1, place) != LANE_PATTERN_UNKNOWN;
 }
 
 static IrValue *compare_ends(Lower *l, Nest *nest, IrValue *tile, LanePlace place) {
@@ -115,7 +115,7 @@ static IrValue *compare_ends(Lower *l, Nest *nest, IrValue *tile, LanePlace plac
 // ---- conditions ---------------------------------------------------------------------------------
 
 static bool qualifies(Lower *l, Nest *nest, const IrValue *tile, LanePlace place) {
-    if (!meets_lanes(nest, tile->type, &place)) return true;
+    if (!varies_along_lanes(nest, tile->type, &place)) return true;
     const IrOp *op = tile->def;
     if (!op || lower_tile(l, tile)->in_memory) return false;
     if (is_comparison(op)) return may_compare(l, nest, tile, place);
@@ -131,7 +131,7 @@ static bool qualifies(Lower *l, Nest *nest, const IrValue *tile, LanePlace place
 
 // A bool: the condition certainly holds in all lanes.
 static IrValue *holds(Lower *l, Nest *nest, IrValue *tile, LanePlace place) {
-    if (!meets_lanes(nest, tile->type, &place)) return value_at(l, nest, tile, place).value;
+    if (!varies_along_lanes(nest, tile->type, &place)) return value_at(l, nest, tile, place).value;
     IrOp *op = tile->def;
     if (is_comparison(op)) return compare_ends(l, nest, tile, place);
     IrValue *all = NULL;
@@ -167,7 +167,7 @@ bool select_at(Lower *l, Nest *nest, const IrOp *op, const IrValue *tile, LanePl
     for (uint32_t i = 0; i < 3; i++)
         if (!value_operand_place(op, tile, i, place, &at[i])) return false;
     IrValue *condition = ir_operand(op, 0), *x[2];
-    if (!meets_lanes(nest, condition->type, &at[0])) return false;
+    if (!varies_along_lanes(nest, condition->type, &at[0])) return false;
     if (!qualifies(l, nest, condition, at[0])) return false;
     for (uint32_t i = 0; i < 2; i++)
         x[i] = value_splat(nest, value_at(l, nest, ir_operand(op, i + 1), at[i + 1])).value;

@@ -15,19 +15,19 @@
 #include "passes/alias.h"
 #include "passes/cpu/emit/lower.h"
 
-typedef struct EarlyWay {
+typedef struct StoreSearch {
     const Lower *l;
     const Nest *nest;     // the value's nest
     const IrValue *kept;  // the value
     const IrOp *store;    // the store that was found
     bool *seen;           // by value id
     uint32_t left;  // values that may still be visited: for longer paths, caches do not matter
-} EarlyWay;
+} StoreSearch;
 
-enum { WAY_VALUES = 256 };
+enum { SEARCH_VALUES_MAX = 256 };
 
 // Is it the first visit of this value, and is the value from before the walk?
-static bool is_new(EarlyWay *w, const IrValue *v) {
+static bool is_new(StoreSearch *w, const IrValue *v) {
     if (v->id >= w->l->demand_count || w->seen[v->id]) return false;
     w->seen[v->id] = true;
     if (w->left) w->left--;
@@ -35,7 +35,7 @@ static bool is_new(EarlyWay *w, const IrValue *v) {
 }
 
 // An op on the path: the path continues with its result.
-static const IrValue *through(const EarlyWay *w, const IrOp *op) {
+static const IrValue *through(const StoreSearch *w, const IrOp *op) {
     bool goes_on = op->block == w->kept->def->block && op_keeps_place(op) &&
                    op->result_count == 1 && op->results[0].id < w->l->demand_count;
     return goes_on ? &op->results[0] : NULL;
@@ -49,9 +49,9 @@ static bool is_root(const Nest *nest, const IrOp *op) {
     return false;
 }
 
-static bool ends_in_store(EarlyWay *w, const IrValue *v);
+static bool ends_in_store(StoreSearch *w, const IrValue *v);
 
-static bool ends_with_use(EarlyWay *w, const IrValue *v, const IrOp *op) {
+static bool ends_with_use(StoreSearch *w, const IrValue *v, const IrOp *op) {
     if (op->code == IR_REDUCE) return is_root(w->nest, op);
     if (op->code != IR_VIEW_STORE) {
         const IrValue *result = through(w, op);
@@ -65,7 +65,7 @@ static bool ends_with_use(EarlyWay *w, const IrValue *v, const IrOp *op) {
     return true;
 }
 
-static bool ends_in_store(EarlyWay *w, const IrValue *v) {
+static bool ends_in_store(StoreSearch *w, const IrValue *v) {
     if (!w->left) return false;
     for (const IrUse *use = v->uses; use; use = use->next)
         if (!ends_with_use(w, v, use->user)) return false;
@@ -73,7 +73,7 @@ static bool ends_in_store(EarlyWay *w, const IrValue *v) {
 }
 
 // Are values read from `v` used only by the kept value, or by reductions before it?
-static bool used_before(EarlyWay *w, const IrValue *v) {
+static bool used_before(StoreSearch *w, const IrValue *v) {
     if (!w->left) return false;
     for (const IrUse *use = v->uses; use; use = use->next) {
         const IrOp *op = use->user;
@@ -101,7 +101,7 @@ static bool is_plain_store(const Lower *l, const IrValue *kept, const IrOp *stor
         const IrValue *index = ir_operand(store, start + d);
         if (index->type->rank > 0) return false;
         if (index->id < l->tiles.count && l->tiles.data[index->id].pending) return false;
-        if (index->def && !ir_dominates(index->def, l->here)) return false;
+        if (index->def && !ir_dominates(index->def, l->insert_before)) return false;
     }
     for (size_t i = 0; i < l->reaches.count; i++)
         if (l->reaches.data[i].store == store) return false;
@@ -123,9 +123,9 @@ static bool nothing_between(const Lower *l, const IrValue *kept, const IrOp *sto
 
 // Are the earlier reads of the store's memory over? Reads of the same block happen late; those of
 // other blocks are in buffers.
-static bool reads_are_over(EarlyWay *w) {
+static bool reads_are_over(StoreSearch *w) {
     w->seen = arena_new(w->l->scratch, bool, w->l->demand_count);
-    w->left = WAY_VALUES;
+    w->left = SEARCH_VALUES_MAX;
     for (const IrOp *op = w->kept->def->block->first; op != w->kept->def; op = op->next) {
         if (!op_is_load(op) || op->results[0].type->rank == 0) continue;
         if (!alias_conflict(w->l->func, w->l->facts, op, w->store)) continue;
@@ -147,11 +147,11 @@ static bool is_covered(Lower *l, const Nest *nest, const IrValue *kept, const Ir
     return true;
 }
 
-IrOp *early_store(Lower *l, const Nest *nest, const Root *root) {
+IrOp *store_early_find(Lower *l, const Nest *nest, const Root *root) {
     const IrValue *kept = root->value;
     if (root->kind != ROOT_BUFFER || !root->op || kept->id >= l->demand_count) return NULL;
     if (!op_keeps_place(root->op) || lower_home(l, kept)) return NULL;
-    EarlyWay way = {.l = l, .nest = nest, .kept = kept, .left = WAY_VALUES};
+    StoreSearch way = {.l = l, .nest = nest, .kept = kept, .left = SEARCH_VALUES_MAX};
     way.seen = arena_new(l->scratch, bool, l->demand_count);
     if (!ends_in_store(&way, kept) || !way.store || is_root(nest, way.store)) return NULL;
     bool fits = is_plain_store(l, kept, way.store) && nothing_between(l, kept, way.store) &&

@@ -133,17 +133,18 @@ static uint8_t inside_depth(Surveyor *s, IrOp *op, LanePlace place) {
 }
 
 // The side of squares is that of the first load that could be transposed.
-static void note_turn(Surveyor *s, uint32_t side, Dtype elem) {
-    if (s->out->turns < 0) s->out->turns = (int)side;
+static void note_transpose(Surveyor *s, uint32_t side, Dtype elem) {
+    if (s->out->transpose_side < 0) s->out->transpose_side = (int)side;
     uint32_t bytes = (uint32_t)dtype_size(elem);
-    if ((uint32_t)s->out->turns == side && bytes > s->out->turn_bytes) s->out->turn_bytes = bytes;
+    if ((uint32_t)s->out->transpose_side == side && bytes > s->out->transpose_bytes)
+        s->out->transpose_bytes = bytes;
 }
 
-static void note_turned_view(Surveyor *s, const IrOp *op, LanePlace place) {
+static void note_transposed_view(Surveyor *s, const IrOp *op, LanePlace place) {
     IndexTerms t = terms_of(s->l, s->nest, op, &place);
     const IrValue *view = ir_operand(op, 0);
-    if (terms_turned(s->l, s->nest, op, &t) < 0) return;
-    note_turn(s, t.at[access_run(s->l, view)].coord.loop, view->type->elem);
+    if (terms_transposed(s->l, s->nest, op, &t) < 0) return;
+    note_transpose(s, t.at[access_run(s->l, view)].coord.loop, view->type->elem);
 }
 
 // ---- loads and stores ---------------------------------------------------------------------------
@@ -159,7 +160,7 @@ static uint8_t pointer_depth(Surveyor *s, IrOp *op, uint32_t mask, LanePlace pla
 
 static uint8_t load_depth(Surveyor *s, IrOp *op, LanePlace place) {
     bool view = op->code == IR_VIEW_LOAD;
-    if (view) note_turned_view(s, op, place);
+    if (view) note_transposed_view(s, op, place);
     uint8_t depth = view ? view_depth(s, op, place) : pointer_depth(s, op, 1, place);
     uint32_t other = view ? 1 : 2;
     if (other >= op->operand_count) return depth;
@@ -194,8 +195,8 @@ static uint8_t buffer_depth(Surveyor *s, TileBuffer buffer, LanePlace place) {
         depth = max_depth(depth, coord_depth(s->nest, c));
     }
     Dtype elem = buffer_elem_type(s->l, buffer.type)->elem;
-    if (elem != DTYPE_BOOL && terms_buffer_turned(s->nest, buffer, place, &lane, &side))
-        note_turn(s, place.at[side].loop, elem);
+    if (elem != DTYPE_BOOL && terms_buffer_transposed(s->nest, buffer, place, &lane, &side))
+        note_transpose(s, place.at[side].loop, elem);
     return depth;
 }
 
@@ -269,7 +270,7 @@ static void survey_value(Surveyor *s, const Root *root, LanePlace place) {
 
 void survey(Lower *l, Nest *nest) {
     NestSurvey *out = &nest->survey;
-    *out = (NestSurvey){.checks = out->checks, .turns = -1, .turn_bytes = 1};
+    *out = (NestSurvey){.checks = out->checks, .transpose_side = -1, .transpose_bytes = 1};
     out->checks.count = 0;
     Surveyor s = {.l = l, .nest = nest, .out = out};
     if (nest->pack) {

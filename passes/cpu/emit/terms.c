@@ -107,7 +107,7 @@ bool terms_move(Lower *l, const Nest *nest, const IndexTerms *t) {
     return false;
 }
 
-bool terms_go_along(const LanePlace *place, uint32_t loop) {
+bool terms_vary_along(const LanePlace *place, uint32_t loop) {
     for (uint32_t d = 0; d < place->rank; d++)
         if (place->at[d].kind == COORD_LOOP && place->at[d].loop == loop) return true;
     return false;
@@ -142,16 +142,16 @@ bool terms_mask_moves(Lower *l, const Nest *nest, const IrOp *op, uint32_t opera
 
 // Are the lanes along one dimension and the neighbours along another, both with single steps?
 // Returns the dimension of the lanes, or -1. No other index may move along either.
-int terms_turned(Lower *l, const Nest *nest, const IrOp *op, const IndexTerms *t) {
+int terms_transposed(Lower *l, const Nest *nest, const IrOp *op, const IndexTerms *t) {
     int along = access_run(l, ir_operand(op, 0)), lanes = -1;
     if (along < 0 || access_is_packed(ir_operand(op, 0)) || !t->at[along].width) return -1;
     if (ir_operand(op, 0)->type->elem == DTYPE_BOOL) return -1;
     Coord side = t->at[along].coord;
-    if (!square_fits(nest, side)) return -1;
+    if (!transpose_fits(nest, side)) return -1;
     for (uint32_t d = 0; d < t->rank; d++) {
         const IndexTerm *m = &t->at[d];
         bool with_it = m->width && m->coord.kind == COORD_LOOP && m->coord.loop == side.loop;
-        if ((m->tile && terms_go_along(&m->place, side.loop)) || ((int)d != along && with_it))
+        if ((m->tile && terms_vary_along(&m->place, side.loop)) || ((int)d != along && with_it))
             return -1;
         if (!m->moves) continue;
         if (m->tile || lanes >= 0) return -1;
@@ -168,14 +168,14 @@ bool terms_inside(Nest *nest, const IrOp *op, const IndexTerms *t) {
 }
 
 // The same for a buffer: returns both dimensions; false: it does not hold.
-bool terms_buffer_turned(const Nest *nest, TileBuffer buffer, LanePlace place, uint32_t *lane,
-                         uint32_t *side) {
+bool terms_buffer_transposed(const Nest *nest, TileBuffer buffer, LanePlace place, uint32_t *lane,
+                             uint32_t *side) {
     uint32_t lanes = 0, sides = 0;
     for (uint32_t d = 0; d < buffer.type->rank; d++) {
         Coord c = place.at[d];
         if (buffer.type->shape[d] == 1) continue;
         if (nest_is_lane(nest, c)) *lane = d, lanes++;
-        if (buffer.step[d] == 1 && square_fits(nest, c)) *side = d, sides++;
+        if (buffer.step[d] == 1 && transpose_fits(nest, c)) *side = d, sides++;
     }
     for (uint32_t d = 0; sides == 1 && d < buffer.type->rank; d++)
         if (d != *side && place.at[d].kind == COORD_LOOP &&

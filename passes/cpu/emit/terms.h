@@ -32,7 +32,7 @@ IndexTerms terms_of(Lower *l, const Nest *nest, const IrOp *op, const LanePlace 
 bool terms_move(Lower *l, const Nest *nest, const IndexTerms *t);
 // Are the lanes neighbours in memory? Then one dimension of stride 1 moves, by steps of 1.
 bool terms_run(Lower *l, const Nest *nest, const IrOp *op, const IndexTerms *t);
-bool terms_go_along(const LanePlace *place, uint32_t loop);
+bool terms_vary_along(const LanePlace *place, uint32_t loop);
 // The number of elements that a pointer moves from lane to lane: 0, 1, or -1: unknown.
 int terms_pointer_step(Lower *l, const Nest *nest, const IrValue *p, LanePlace place);
 // Does the mask differ from lane to lane? Then a single pointer becomes a vector of lanes.
@@ -49,9 +49,9 @@ bool terms_inside(Nest *nest, const IrOp *op, const IndexTerms *t);
 
 // Are the lanes along one dimension and the neighbours along another, both with single steps?
 // Returns the dimension of the lanes, or -1. No other index may move along either.
-int terms_turned(Lower *l, const Nest *nest, const IrOp *op, const IndexTerms *t);
+int terms_transposed(Lower *l, const Nest *nest, const IrOp *op, const IndexTerms *t);
 // The same for a buffer: returns both dimensions; false: it does not hold.
-bool terms_buffer_turned(const Nest *nest, TileBuffer buffer, LanePlace place, uint32_t *lane,
-                         uint32_t *side);
+bool terms_buffer_transposed(const Nest *nest, TileBuffer buffer, LanePlace place, uint32_t *lane,
+                             uint32_t *side);
 
 #endif

@@ -31,7 +31,7 @@ static void exchange_bit(Lower *l, IrBuilder *b, IrValue **row, uint32_t count, 
     }
 }
 
-void square_exchange(Lower *l, IrBuilder *b, IrValue **row, uint32_t units, uint32_t group) {
+void transpose_exchange(Lower *l, IrBuilder *b, IrValue **row, uint32_t units, uint32_t group) {
     for (uint32_t bit = 1; bit < units; bit *= 2) exchange_bit(l, b, row, units, bit, units, group);
 }
 
@@ -45,9 +45,10 @@ static bool same_place(const LanePlace *a, const LanePlace *b) {
     return true;
 }
 
-const Square *square_find(const Nest *nest, const LanePlace *place, uint32_t of, bool buffer) {
-    for (size_t i = 0; i < nest->squares.count; i++) {
-        const Square *s = &nest->squares.data[i];
+const TransposeBlock *transpose_find(const Nest *nest, const LanePlace *place, uint32_t of,
+                                     bool buffer) {
+    for (size_t i = 0; i < nest->transpose_blocks.count; i++) {
+        const TransposeBlock *s = &nest->transpose_blocks.data[i];
         if (s->of == of && s->buffer == buffer && same_place(&s->place, place)) return s;
     }
     return NULL;
@@ -81,16 +82,16 @@ static IrValue *point_at_row(Nest *nest, IrBuilder *b, RowSteps *rows, uint32_t 
     return pointer;
 }
 
-IrValue *square_beside(const Lower *l, Nest *nest, IrBuilder *b, uint32_t of, LanePlace place,
-                       IrValue *pointer, IrValue *stride) {
-    for (size_t i = 0; i < nest->beside.count; i++) {
-        Beside *known = &nest->beside.data[i];
+IrValue *transpose_step_pointer(const Lower *l, Nest *nest, IrBuilder *b, uint32_t of,
+                                LanePlace place, IrValue *pointer, IrValue *stride) {
+    for (size_t i = 0; i < nest->stepped.count; i++) {
+        SteppedAccess *known = &nest->stepped.data[i];
         if (known->of != of || !same_place(&known->place, &place)) continue;
-        IrValue *beside = point_at_row(nest, b, &known->rows, nest->side_at);
-        return beside ? beside : pointer;
+        IrValue *stepped = point_at_row(nest, b, &known->rows, nest->side_at);
+        return stepped ? stepped : pointer;
     }
-    Beside first = {of, place, {stride, pointer, nest->side_at}};
-    vec_push(l->scratch, &nest->beside, first);
+    SteppedAccess first = {of, place, {stride, pointer, nest->side_at}};
+    vec_push(l->scratch, &nest->stepped, first);
     return pointer;
 }
 
@@ -106,25 +107,26 @@ static IrValue *side_by_side(Lower *l, IrBuilder *b, IrValue *const *part, uint3
     return shuffle(l, b, x, y, lanes, from);
 }
 
-const Square *square_load(Lower *l, Nest *nest, const Far *far, LanePlace place) {
+const TransposeBlock *transpose_load(Lower *l, Nest *nest, const TransposeSource *source,
+                                     LanePlace place) {
     uint32_t lanes = nest->lanes, sides = nest->sides, count = lanes / sides;
-    IrBuilder *b = nest_builder(nest, far->depth);
+    IrBuilder *b = nest_builder(nest, source->depth);
     IrValue **pointer = arena_new(l->scratch, IrValue *, lanes);
     IrValue **part = arena_new(l->scratch, IrValue *, lanes);
-    RowSteps rows = {far->stride, far->pointer, 0};
+    RowSteps rows = {source->stride, source->pointer, 0};
     for (uint32_t i = 0; i < lanes; i++) pointer[i] = point_at_row(nest, b, &rows, i);
     for (uint32_t i = 0; i < count; i++)
         load_rows(l, b, part + (size_t)i * sides, pointer + (size_t)i * sides, sides, sides);
-    Square square = {.of = far->of, .buffer = far->buffer, .place = place};
-    square.row = arena_new(l->scratch, IrValue *, sides);
-    for (uint32_t r = 0; r < sides; r++) square.row[r] = side_by_side(l, b, part + r, sides, count);
-    vec_push(l->scratch, &nest->squares, square);
-    return &nest->squares.data[nest->squares.count - 1];
+    TransposeBlock block = {.of = source->of, .buffer = source->buffer, .place = place};
+    block.row = arena_new(l->scratch, IrValue *, sides);
+    for (uint32_t r = 0; r < sides; r++) block.row[r] = side_by_side(l, b, part + r, sides, count);
+    vec_push(l->scratch, &nest->transpose_blocks, block);
+    return &nest->transpose_blocks.data[nest->transpose_blocks.count - 1];
 }
 
 // ---- choosing -----------------------------------------------------------------------------------
 
-bool square_fits(const Nest *nest, Coord c) {
+bool transpose_fits(const Nest *nest, Coord c) {
     return nest->axis < 0 && nest->lane >= 0 && c.kind == COORD_LOOP &&
            c.loop != (uint32_t)nest->lane && nest->shape[c.loop] > 1;
 }
@@ -134,18 +136,18 @@ static uint32_t least(uint32_t x, uint32_t y) { return x < y ? x : y; }
 // A square has a register of the widest elements in each row. As many squares are next to each
 // other as all registers hold, so that long runs are stored at once, at least whole cache lines.
 // The body is repeated for each coordinate of the side, so long bodies get small squares.
-void square_choose(const Lower *l, Nest *nest, uint32_t bytes) {
+void transpose_choose(const Lower *l, Nest *nest, uint32_t bytes) {
     nest->sides = 1;
-    nest->side = nest->survey.turns;
+    nest->side = nest->survey.transpose_side;
     if (nest->side < 0 || nest->lanes < 2) return;
-    if (nest->survey.turn_bytes > bytes) bytes = nest->survey.turn_bytes;
+    if (nest->survey.transpose_bytes > bytes) bytes = nest->survey.transpose_bytes;
     uint32_t vector = l->machine->vector_bytes / bytes, line = CPU_LINE_BYTES / bytes;
     uint32_t held = l->machine->vector_registers, extent = nest->shape[nest->lane];
     uint32_t run = held > vector ? held : vector, lanes = nest->lanes;
     if (!nest->pack) lanes = least(extent, line > run ? line : run);
     uint32_t sides = least(least(vector, lanes), nest->shape[nest->side]);
-    while (sides > TUNE_SQUARE_FEW && sides * nest->survey.work > TUNE_SQUARE_OPS) sides /= 2;
-    if (sides < 2 || sides * nest->survey.work > TUNE_SQUARE_OPS) return;
+    while (sides > TUNE_TRANSPOSE_FEW && sides * nest->survey.work > TUNE_TRANSPOSE_OPS) sides /= 2;
+    if (sides < 2 || sides * nest->survey.work > TUNE_TRANSPOSE_OPS) return;
     nest->sides = sides;
     nest->lanes = lanes;
 }
@@ -157,4 +159,4 @@ static bool is_beside(const Nest *nest, const ValueMemo *memo) {
     return true;
 }
 
-void square_forget(Lower *l, Nest *nest) { value_forget(l, nest, is_beside); }
+void transpose_drop_memos(Lower *l, Nest *nest) { value_forget(l, nest, is_beside); }

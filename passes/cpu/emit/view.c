@@ -73,19 +73,19 @@ IrValue *access_within(IrBuilder *b, IrValue *x, IrValue *extent) {
 // Are `count` elements from the first on inside?
 IrValue *access_span_within(IrBuilder *b, IrValue *first, uint32_t count, IrValue *extent) {
     IrValue *low = ir_binary(b, IR_GE, first, lower_i64(b, 0));
-    IrValue *room = lower_add(b, extent, lower_i64(b, -(int64_t)count));
-    return lower_and(b, low, ir_binary(b, IR_LE, first, room));
+    IrValue *remaining = lower_add(b, extent, lower_i64(b, -(int64_t)count));
+    return lower_and(b, low, ir_binary(b, IR_LE, first, remaining));
 }
 
-IrValue *access_room(Lower *l, IrBuilder *b, const IrOp *op, uint32_t dim) {
+IrValue *access_remaining(Lower *l, IrBuilder *b, const IrOp *op, uint32_t dim) {
     IrValue *index = ir_operand(op, ir_view_index_start(op->code) + dim);
     index = access_index(b, index);
-    IrValue *room = ir_binary(b, IR_SUB, access_extent(l, b, ir_operand(op, 0), dim), index);
+    IrValue *remaining = ir_binary(b, IR_SUB, access_extent(l, b, ir_operand(op, 0), dim), index);
     for (size_t i = 0; i < l->reaches.count; i++) {
         const StoreReach *s = &l->reaches.data[i];
-        if (s->store == op && s->dim == dim) room = lower_min(b, room, s->extent);
+        if (s->store == op && s->dim == dim) remaining = lower_min(b, remaining, s->extent);
     }
-    return room;
+    return remaining;
 }
 
 // ---- a selection as a whole ---------------------------------------------------------------------

@@ -97,7 +97,7 @@ static void define(Planner *p, const IrValue *value) {
 static void need_memory(Planner *p, const IrOp *op) {
     for (uint32_t i = 0; i < op->operand_count; i++)
         if (op_needs_buffer(op, i) && cpu_is_tile(ir_operand(op, i)))
-            plan_keep(p, ir_operand(op, i));
+            plan_put_in_memory(p, ir_operand(op, i));
 }
 
 // Adds a root that copies a value to where `op` needs it.
@@ -201,7 +201,8 @@ static void plan_yield(Planner *p, const PlanYields *y, uint32_t i) {
     for (uint32_t k = 0; y->carried && k < y->count; k++) {
         if (!cpu_is_tile(y->carried[k]) || value == y->carried[k]) continue;
         PlanRead read = plan_reads(p, value, y->carried[k]);
-        if (read == PLAN_OTHER_PLACE || (read == PLAN_SAME_PLACE && k != i)) plan_keep(p, value);
+        if (read == PLAN_OTHER_PLACE || (read == PLAN_SAME_PLACE && k != i))
+            plan_put_in_memory(p, value);
     }
 }
 
@@ -354,9 +355,9 @@ static void write_nests(const Planner *p) {
     }
 }
 
-static void say_buffers(Planner *p, Remarks *remarks, const IrBlock *block) {
+static void remark_buffers(Planner *p, Remarks *remarks, const IrBlock *block) {
     IR_EACH_OP(op, block) {
-        for (uint32_t r = 0; r < op->region_count; r++) say_buffers(p, remarks, op->regions[r]);
+        for (uint32_t r = 0; r < op->region_count; r++) remark_buffers(p, remarks, op->regions[r]);
         for (uint32_t i = 0; i < op->result_count; i++) {
             const IrValue *v = ir_result(op, i);
             if (!cpu_is_tile(v) || !plan_tile(p, v)->in_memory) continue;
@@ -378,6 +379,6 @@ bool pass_cpu_plan(IrFunc *f, PassContext *context) {
     while (p.changed);
     f->level = IR_LEVEL_CPU_NEST;
     write_nests(&p);
-    if (context->remarks) say_buffers(&p, context->remarks, body);
+    if (context->remarks) remark_buffers(&p, context->remarks, body);
     return true;
 }

@@ -71,7 +71,7 @@ typedef struct Planner {
 static inline PlanTile *plan_tile(const Planner *p, const IrValue *value) {
     return &p->tiles[value->id];
 }
-void plan_keep(Planner *p, const IrValue *value);  // in memory from now on
+void plan_put_in_memory(Planner *p, const IrValue *value);  // in memory from now on
 // Called for each op in order: very long chains of values are cut.
 void plan_height(Planner *p, const IrOp *op);
 // Adds the first root of a new nest.

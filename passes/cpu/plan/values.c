@@ -13,7 +13,7 @@
 // recursively.
 enum { BODY_VALUES = 2048, CHAIN_VALUES = 1024 };
 
-void plan_keep(Planner *p, const IrValue *value) {
+void plan_put_in_memory(Planner *p, const IrValue *value) {
     PlanTile *t = plan_tile(p, value);
     if (t->in_memory) return;
     t->in_memory = true;
@@ -69,7 +69,7 @@ static bool reads_memory(const IrValue *v, uint32_t depth) {
 // needed.
 static bool is_free(const Planner *p, const IrValue *v) {
     enum { DEPTH = 8 };
-    return cost_of(p, v, TUNE_FREE_OPS) < TUNE_FREE_OPS && !reads_memory(v, DEPTH);
+    return cost_of(p, v, TUNE_CHEAP_OPS) < TUNE_CHEAP_OPS && !reads_memory(v, DEPTH);
 }
 
 static bool seen_before(PlanWalk *w, const IrValue *v, bool same_place) {
@@ -114,11 +114,12 @@ static bool moves_past_write(const PlanWalk *w, const IrOp *load, uint32_t time,
 static void plan_value(PlanWalk *w, IrValue *v, bool same_place) {
     Planner *p = w->p;
     PlanTile *t = plan_tile(p, v);
-    if (op_is_load(v->def) && moves_past_write(w, v->def, t->time, same_place)) plan_keep(p, v);
+    if (op_is_load(v->def) && moves_past_write(w, v->def, t->time, same_place))
+        plan_put_in_memory(p, v);
     if (is_free(p, v)) return;
-    if (v->def->block != p->here->block) plan_keep(p, v);
+    if (v->def->block != p->here->block) plan_put_in_memory(p, v);
     bool again = t->nest != 0 && t->nest != p->stretch + 1;
-    if (again && cost_of(p, v, TUNE_DEAR_OPS) >= TUNE_DEAR_OPS) plan_keep(p, v);
+    if (again && cost_of(p, v, TUNE_EXPENSIVE_OPS) >= TUNE_EXPENSIVE_OPS) plan_put_in_memory(p, v);
     plan_tile(p, v)->nest = p->stretch + 1;
 }
 
@@ -149,12 +150,12 @@ static void walk_value(PlanWalk *w, IrValue *v, bool same_place) {
     }
     for (uint32_t i = 0; w->planning && i < v->def->operand_count; i++)
         if (op_needs_buffer(v->def, i) && cpu_is_tile(ir_operand(v->def, i)))
-            plan_keep(p, ir_operand(v->def, i));
+            plan_put_in_memory(p, ir_operand(v->def, i));
     walk_operands(w, v->def, same_place);
     if (!w->planning) return;
     bool other = plan_tile(p, v)->pending;  // of another root, whose walk cuts it
     if (!other && w->values - before < BODY_VALUES) return;
-    if (!other) plan_keep(p, v);
+    if (!other) plan_put_in_memory(p, v);
     w->values = before + 1;
 }
 
@@ -255,7 +256,7 @@ void plan_height(Planner *p, const IrOp *op) {
     }
     for (uint32_t i = 0; i < op->result_count; i++) {
         plan_tile(p, ir_result(op, i))->height = height;
-        if (height >= CHAIN_VALUES) plan_keep(p, ir_result(op, i));
+        if (height >= CHAIN_VALUES) plan_put_in_memory(p, ir_result(op, i));
     }
 }
 

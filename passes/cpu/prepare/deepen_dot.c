@@ -91,7 +91,7 @@ static bool deepen_loop(IrFunc *f, const PassContext *context, IrOp *loop) {
     uint32_t depth = ir_operand(dot, 0)->type->shape[rank - 1];
     if (!rewrite_constant_int(ir_operand(loop, 2), &step) || step != depth) return false;
     DotTrace traces[2];
-    uint32_t wanted = dot_wanted_depth(context->machine, dot);
+    uint32_t wanted = dot_preferred_depth(context->machine, dot);
     if (wanted <= depth || !find_operands(f, context->scratch, loop, dot, traces)) return false;
     for (uint32_t i = 0; i < 2; i++) widen_trace(&traces[i], f->module, wanted / depth);
     IrBuilder b = ir_builder_before(loop);

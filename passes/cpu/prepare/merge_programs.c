@@ -77,7 +77,7 @@ static bool has_tile_index(const IrOp *op) {
     return false;
 }
 
-static void of_access(Merging *c, const IrOp *op) {
+static void visit_access(Merging *c, const IrOp *op) {
     bool store = op->code == IR_VIEW_STORE;
     uint32_t dim = base_dim(c, op), mark = dim == no_dim ? 0 : selection_mark(op, dim);
     if (mark && has_tile_index(op)) c->refused = true;
@@ -96,12 +96,12 @@ static void of_access(Merging *c, const IrOp *op) {
 
 // ---- other ops ----------------------------------------------------------------------------------
 
-static void of_elementwise(Merging *c, const IrOp *op) {
+static void visit_elementwise(Merging *c, const IrOp *op) {
     for (uint32_t i = 0; i < op->operand_count; i++)
         if (ir_operand(op, i)) same_mark(c, ir_operand(op, i), &op->results[0]);
 }
 
-static void of_broadcast(Merging *c, const IrOp *op) {
+static void visit_broadcast(Merging *c, const IrOp *op) {
     const IrValue *x = ir_operand(op, 0), *r = &op->results[0];
     if (!is_tile(x)) return;
     put_mark(c, r, mark_of(c, x));
@@ -110,7 +110,7 @@ static void of_broadcast(Merging *c, const IrOp *op) {
 }
 
 // Extents of 1 are added or dropped.
-static void of_reshape(Merging *c, const IrOp *op) {
+static void visit_reshape(Merging *c, const IrOp *op) {
     const IrValue *x = ir_operand(op, 0), *r = &op->results[0];
     if (!is_tile(x) || !is_tile(r)) return;
     uint32_t i = 0;
@@ -127,7 +127,7 @@ static void of_reshape(Merging *c, const IrOp *op) {
     if (!alike && (mark_of(c, x) || mark_of(c, r))) c->refused = true;
 }
 
-static void of_permute(Merging *c, const IrOp *op) {
+static void visit_permute(Merging *c, const IrOp *op) {
     const IrAttr *perm = ir_attr(op, IR_ATTR_PERM);
     const IrValue *x = ir_operand(op, 0), *r = &op->results[0];
     for (uint32_t d = 0; d < perm->u.ints.count; d++) {
@@ -137,7 +137,7 @@ static void of_permute(Merging *c, const IrOp *op) {
     }
 }
 
-static void of_dot(Merging *c, IrOp *op) {
+static void visit_dot(Merging *c, IrOp *op) {
     const IrValue *a = ir_operand(op, 0), *b = ir_operand(op, 1), *r = &op->results[0];
     uint32_t rows = r->type->rank - 1, columns = r->type->rank;
     if (op->operand_count > 2 && ir_operand(op, 2)) same_mark(c, ir_operand(op, 2), r);
@@ -151,7 +151,7 @@ static void of_dot(Merging *c, IrOp *op) {
     if (mark_of(c, r) == rows && dot_form(c->context->machine, op).tiles) c->tiles = true;
 }
 
-static void of_reduce(Merging *c, const IrOp *op) {
+static void visit_reduce(Merging *c, const IrOp *op) {
     uint32_t axis = (uint32_t)ir_attr_int(op, IR_ATTR_AXIS);
     for (uint32_t k = 0; k < op->result_count; k++) {
         const IrValue *r = &op->results[k];
@@ -166,7 +166,7 @@ static void of_reduce(Merging *c, const IrOp *op) {
     }
 }
 
-static void of_control(Merging *c, const IrOp *op) {
+static void visit_control(Merging *c, const IrOp *op) {
     bool loop = op->code == IR_FOR;
     for (uint32_t i = 0; i < op->result_count; i++) {
         const IrValue *r = &op->results[i];
@@ -199,17 +199,17 @@ static bool is_elementwise(const IrOp *op) {
     }
 }
 
-static void of_op(Merging *c, IrOp *op) {
+static void visit_op(Merging *c, IrOp *op) {
     switch (op->code) {
     case IR_VIEW_LOAD:
-    case IR_VIEW_STORE: of_access(c, op); return;
-    case IR_BROADCAST: of_broadcast(c, op); return;
-    case IR_RESHAPE: of_reshape(c, op); return;
-    case IR_PERMUTE: of_permute(c, op); return;
-    case IR_DOT: of_dot(c, op); return;
-    case IR_REDUCE: of_reduce(c, op); return;
+    case IR_VIEW_STORE: visit_access(c, op); return;
+    case IR_BROADCAST: visit_broadcast(c, op); return;
+    case IR_RESHAPE: visit_reshape(c, op); return;
+    case IR_PERMUTE: visit_permute(c, op); return;
+    case IR_DOT: visit_dot(c, op); return;
+    case IR_REDUCE: visit_reduce(c, op); return;
     case IR_FOR:
-    case IR_IF: of_control(c, op); return;
+    case IR_IF: visit_control(c, op); return;
     case IR_CONST:
     case IR_YIELD: return;
     default: break;
@@ -218,16 +218,16 @@ static void of_op(Merging *c, IrOp *op) {
     bool acts = effects & (1u << IR_EFFECT_WRITE | 1u << IR_EFFECT_KEEP);
     if (acts || op->code == IR_WHILE) c->refused = true;
     if (is_elementwise(op))
-        of_elementwise(c, op);
+        visit_elementwise(c, op);
     else if (touches_marked(c, op))
         c->refused = true;
 }
 
-static void of_block(Merging *c, const IrBlock *block) {
+static void visit_block(Merging *c, const IrBlock *block) {
     IR_EACH_OP(op, block) {
-        of_op(c, op);
+        visit_op(c, op);
         if (op->code == IR_REDUCE || op->code == IR_SCAN) continue;
-        for (uint32_t i = 0; i < op->region_count; i++) of_block(c, op->regions[i]);
+        for (uint32_t i = 0; i < op->region_count; i++) visit_block(c, op->regions[i]);
     }
 }
 
@@ -285,7 +285,7 @@ static bool find_marks(Merging *c, const IrBlock *body) {
     c->mark = arena_new(c->context->scratch, uint8_t, c->func->value_count);
     do {
         c->changed = false;
-        of_block(c, body);
+        visit_block(c, body);
     } while (c->changed && !c->refused);
     return c->product && !c->refused;
 }

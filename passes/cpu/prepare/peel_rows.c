@@ -17,14 +17,14 @@ enum { OPS_MAX = 256 };
 
 typedef VEC(IrOp *) Loops;
 
-static bool goes_from_zero(const IrOp *loop) {
+static bool starts_at_zero(const IrOp *loop) {
     int64_t lo, hi, step;
     return !ir_attr_int(loop, IR_ATTR_EXIT) && rewrite_constant_int(ir_operand(loop, 0), &lo) &&
            lo == 0 && !rewrite_constant_int(ir_operand(loop, 1), &hi) &&
            rewrite_constant_int(ir_operand(loop, 2), &step) && step > 1;
 }
 
-static bool goes_alike(const IrOp *a, const IrOp *b) {
+static bool same_bounds(const IrOp *a, const IrOp *b) {
     int64_t x, y;
     return ir_operand(a, 1) == ir_operand(b, 1) && rewrite_constant_int(ir_operand(a, 2), &x) &&
            rewrite_constant_int(ir_operand(b, 2), &y) && x == y;
@@ -34,8 +34,8 @@ static bool goes_alike(const IrOp *a, const IrOp *b) {
 static Loops loops_of(const IrBlock *body, Arena *scratch) {
     Loops loops = {0};
     for (IrOp *op = body->first; op; op = op->next) {
-        if (op->code != IR_FOR || !goes_from_zero(op)) continue;
-        if (!loops.count || goes_alike(loops.data[0], op)) vec_push(scratch, &loops, op);
+        if (op->code != IR_FOR || !starts_at_zero(op)) continue;
+        if (!loops.count || same_bounds(loops.data[0], op)) vec_push(scratch, &loops, op);
     }
     return loops;
 }
@@ -48,13 +48,13 @@ static bool fits_registers(const Machine *m, const IrType *t) {
 }
 
 // Are all tiles from `op` on, nested ones included, small, and the ops few?
-static bool is_short(const Machine *m, const IrOp *op, int *room) {
+static bool is_short(const Machine *m, const IrOp *op, int *budget) {
     for (; op; op = op->next) {
-        if (--*room < 0) return false;
+        if (--*budget < 0) return false;
         for (uint32_t i = 0; i < op->result_count; i++)
             if (!fits_registers(m, op->results[i].type)) return false;
         for (uint32_t i = 0; i < op->region_count; i++)
-            if (!is_short(m, op->regions[i]->first, room)) return false;
+            if (!is_short(m, op->regions[i]->first, budget)) return false;
     }
     return true;
 }
@@ -94,8 +94,8 @@ bool pass_cpu_peel_rows(IrFunc *f, PassContext *context) {
     IrBlock *body = f->is_kernel ? ir_body(f) : NULL;
     if (!body || f->level != IR_LEVEL_TILE || !context->machine->masks) return false;
     Loops loops = loops_of(body, context->scratch);
-    int room = OPS_MAX;
-    if (loops.count < TUNE_ROW_LOOPS || !is_short(context->machine, loops.data[0], &room))
+    int budget = OPS_MAX;
+    if (loops.count < TUNE_ROW_LOOPS || !is_short(context->machine, loops.data[0], &budget))
         return false;
     split(f, loops, context->scratch);
     return true;
