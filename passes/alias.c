@@ -172,13 +172,13 @@ static bool find_steps(const IrValue *v, int depth, AliasSteps *s) {
 // Does the value differ between lanes that differ on the axes along which it has steps? These axes
 // are added to `axes`. It does if each step is longer than the sum of all moves along axes with
 // shorter steps.
-static void tell_apart(const IrType *t, const AliasSteps *s, uint32_t *axes) {
-    uint32_t told = 0;
+static void add_distinct_axes(const IrType *t, const AliasSteps *s, uint32_t *axes) {
+    uint32_t known = 0;
     uint64_t reach = 0;
     for (uint32_t left = t->rank; left-- > 0;) {
         uint32_t next = IR_MAX_RANK;
         for (uint32_t d = 0; d < t->rank; d++) {
-            if (t->shape[d] == 1 || s->of[d] == 0 || told >> d & 1) continue;
+            if (t->shape[d] == 1 || s->of[d] == 0 || known >> d & 1) continue;
             if (next == IR_MAX_RANK || llabs(s->of[d]) < llabs(s->of[next])) next = d;
         }
         if (next == IR_MAX_RANK) break;
@@ -186,16 +186,16 @@ static void tell_apart(const IrType *t, const AliasSteps *s, uint32_t *axes) {
         if (step <= reach) return;
         if (__builtin_mul_overflow(step, t->shape[next] - 1, &way)) return;
         if (__builtin_add_overflow(reach, way, &reach)) return;
-        told |= UINT32_C(1) << next;
+        known |= UINT32_C(1) << next;
     }
-    if (reach >> s->bits == 0) *axes |= told;
+    if (reach >> s->bits == 0) *axes |= known;
 }
 
 static void add_index(const IrValue *v, uint32_t *axes, uint32_t *wanted) {
     AliasSteps s;
     for (uint32_t d = 0; d < v->type->rank; d++)
         if (v->type->shape[d] > 1) *wanted |= UINT32_C(1) << d;
-    if (find_steps(v, 0, &s)) tell_apart(v->type, &s, axes);
+    if (find_steps(v, 0, &s)) add_distinct_axes(v->type, &s, axes);
 }
 
 // Does every lane of the access touch a different element?

@@ -27,7 +27,7 @@ static bool know_condition(IrOp *op) {
 }
 
 // `if (!c)` becomes `if (c)` with its branches swapped.
-static bool turn_around(IrOp *op) {
+static bool remove_not(IrOp *op) {
     IrOp *inverted = ir_operand(op, 0)->def;
     if (!inverted || inverted->code != IR_NOT) return false;
     ir_set_operand(op, 0, ir_operand(inverted, 0));
@@ -87,7 +87,7 @@ static bool flatten(IrOp *op, Arena *scratch) {
 }
 
 bool conditions_simplify(IrOp *op, Arena *scratch) {
-    bool changed = turn_around(op);
+    bool changed = remove_not(op);
     changed |= know_condition(op);
     changed |= pass_through(op);
     return flatten(op, scratch) || changed;

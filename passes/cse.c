@@ -145,7 +145,7 @@ static void share(Cse *c, IrOp *op) {
 static void walk(Cse *c, const IrBlock *block);
 
 static void walk_regions(Cse *c, const IrOp *op) {
-    bool changes = rewrite_stirs_memory(op);
+    bool changes = rewrite_clobbers_memory(op);
     // A later iteration sees the writes of earlier ones; a branch sees memory as it was before the
     // if.
     if (changes && op->code != IR_IF) c->version = ++c->newest;
@@ -164,7 +164,7 @@ static void walk(Cse *c, const IrBlock *block) {
             walk_regions(c, op);
         } else if (is_candidate(op)) {
             share(c, op);
-        } else if (rewrite_stirs_memory(op)) {
+        } else if (rewrite_clobbers_memory(op)) {
             c->version = ++c->newest;
         }
     }

@@ -66,7 +66,7 @@ static bool is_strided(const IrFunc *f, const IrValue *view) {
     return view->index >= f->params.count || f->params.data[view->index].strided;
 }
 
-bool iterations_apart(const Iterations *t, const IrOp *loop, const IrOp *access) {
+bool iterations_disjoint(const Iterations *t, const IrOp *loop, const IrOp *access) {
     if (!alias_is_view_access(access) || is_strided(t->func, ir_operand(access, 0))) return false;
     const IrAttr *select = ir_attr(access, IR_ATTR_SELECT);
     for (uint32_t d = 0; d < select->u.ints.count; d++) {
@@ -79,7 +79,7 @@ bool iterations_apart(const Iterations *t, const IrOp *loop, const IrOp *access)
 
 bool iterations_agree(const Iterations *t, const IrOp *loop, const IrOp *access) {
     if (!alias_is_view_access(access)) return rewrite_defined_outside(ir_operand(access, 0), loop);
-    if (iterations_apart(t, loop, access)) return true;
+    if (iterations_disjoint(t, loop, access)) return true;
     bool strided = is_strided(t->func, ir_operand(access, 0));
     const IrAttr *select = ir_attr(access, IR_ATTR_SELECT);
     for (uint32_t d = 0; d < select->u.ints.count; d++) {

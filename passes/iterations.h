@@ -21,6 +21,6 @@ typedef struct Iterations {
 // before it?
 bool iterations_agree(const Iterations *t, const IrOp *loop, const IrOp *access);
 // Does every iteration touch different elements?
-bool iterations_apart(const Iterations *t, const IrOp *loop, const IrOp *access);
+bool iterations_disjoint(const Iterations *t, const IrOp *loop, const IrOp *access);
 
 #endif

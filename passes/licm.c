@@ -149,7 +149,7 @@ static void hoist_in(Licm *l, const IrBlock *block) {
     IR_EACH_OP(op, block) {
         for (uint32_t i = 0; i < op->region_count; i++) hoist_in(l, op->regions[i]);
         if (op->code != IR_FOR && op->code != IR_WHILE) continue;
-        bool memory_still = !rewrite_stirs_memory(op);
+        bool memory_still = !rewrite_clobbers_memory(op);
         for (uint32_t i = 0; i < op->region_count; i++) {
             hoist_from(l, op, op->regions[i], memory_still);
         }

@@ -75,7 +75,7 @@ static void sort_by_need(Places *p) {
     }
 }
 
-static bool at_once(const Places *p, const Piece *a, const Piece *b) {
+static bool interferes(const Places *p, const Piece *a, const Piece *b) {
     (void)p;
     return a->first <= b->last && b->first <= a->last;
 }
@@ -93,7 +93,7 @@ static void place_piece(Places *p, size_t i, size_t *placed) {
         const Piece *other = &p->pieces.data[placed[k]];
         if (other->place >= piece->place + piece->size) break;
         bool ends_below = other->place + other->size <= piece->place;
-        if (!ends_below && p->at_once(p, piece, other))
+        if (!ends_below && p->interferes(p, piece, other))
             piece->place = aligned(other->place + other->size, piece->align);
     }
     for (; at > 0 && p->pieces.data[placed[at - 1]].place > piece->place; at--)
@@ -102,8 +102,11 @@ static void place_piece(Places *p, size_t i, size_t *placed) {
 }
 
 Places places_find(IrFunc *f, Arena *scratch, IrOpcode code, uint64_t align) {
-    Places p = {
-        .scratch = scratch, .code = code, .align = align, .body = ir_body(f), .at_once = at_once};
+    Places p = {.scratch = scratch,
+                .code = code,
+                .align = align,
+                .body = ir_body(f),
+                .interferes = interferes};
     p.number = arena_new(scratch, uint32_t, f->op_count);
     uint32_t number = 0;
     IR_EACH_OP(op, p.body) { p.number[op->id] = number++; }

@@ -23,7 +23,7 @@ typedef struct Piece {
     uint32_t first, last;  // numbers of ops of the body: needed by both, and by all between
     bool copied;           // a thread.copy may still be in flight to it
     VEC(const IrOp *) users;
-    const void *needs;  // belongs to the pass that sets at_once
+    const void *live_ranges;  // belongs to the pass that sets interferes
 } Piece;
 
 typedef struct Places Places;
@@ -35,7 +35,7 @@ struct Places {
     uint32_t *number;  // by op id: of the ops of the body
     VEC(Piece) pieces;
     // Are both needed at some time? By default, if their ops of the body overlap.
-    bool (*at_once)(const Places *p, const Piece *a, const Piece *b);
+    bool (*interferes)(const Places *p, const Piece *a, const Piece *b);
 };
 
 // Every op `code` of the body, with the range in which it is needed.

@@ -91,7 +91,7 @@ bool rewrite_defined_outside(const IrValue *value, const IrOp *op) {
     return true;
 }
 
-bool rewrite_stirs_memory(const IrOp *op) {
+bool rewrite_clobbers_memory(const IrOp *op) {
     switch (ir_op_info(op->code)->effect) {
     case IR_EFFECT_PURE:
     case IR_EFFECT_READ:
@@ -104,7 +104,7 @@ bool rewrite_stirs_memory(const IrOp *op) {
     }
     for (uint32_t i = 0; i < op->region_count; i++) {
         IR_EACH_OP(inner, op->regions[i]) {
-            if (rewrite_stirs_memory(inner)) return true;
+            if (rewrite_clobbers_memory(inner)) return true;
         }
     }
     return false;

@@ -45,7 +45,7 @@ IrBlock *rewrite_block_of(const IrValue *value);
 // May the op, or one nested in it, change the result of a later read? Ops with the effect KEEP may
 // be barriers, after which the writes of other threads are visible; assert, assume and print access
 // no memory.
-bool rewrite_stirs_memory(const IrOp *op);
+bool rewrite_clobbers_memory(const IrOp *op);
 
 // Do two ops of the same code have the same attributes?
 bool rewrite_same_attrs(const IrOp *a, const IrOp *b);

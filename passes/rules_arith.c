@@ -46,7 +46,7 @@ IrValue *rule_add_zero(Simplify *s, IrOp *op) {
 
 // x op1 c op1 d with both constants in one; `op1` associates.
 static IrValue *merge_constants(Simplify *s, IrOp *op) {
-    IrOp *inner = simplify_from(op, 0, op->code);
+    IrOp *inner = simplify_operand_op(op, 0, op->code);
     uint64_t bits;
     if (!inner || !rewrite_constant(ir_operand(op, 1), &bits) ||
         !rewrite_constant(ir_operand(inner, 1), &bits)) {
@@ -67,7 +67,7 @@ IrValue *rule_mul_mul(Simplify *s, IrOp *op) {
 IrValue *rule_bits_bits(Simplify *s, IrOp *op) { return merge_constants(s, op); }
 
 IrValue *rule_add_neg(Simplify *s, IrOp *op) {
-    IrOp *right = simplify_from(op, 1, IR_NEG), *left = simplify_from(op, 0, IR_NEG);
+    IrOp *right = simplify_operand_op(op, 1, IR_NEG), *left = simplify_operand_op(op, 0, IR_NEG);
     if (right) return ir_binary(&s->b, IR_SUB, ir_operand(op, 0), ir_operand(right, 0));
     if (left) return ir_binary(&s->b, IR_SUB, ir_operand(op, 1), ir_operand(left, 0));
     return NULL;
@@ -85,7 +85,7 @@ IrValue *rule_sub_self(Simplify *s, IrOp *op) {
 }
 
 IrValue *rule_sub_neg(Simplify *s, IrOp *op) {
-    IrOp *right = simplify_from(op, 1, IR_NEG);
+    IrOp *right = simplify_operand_op(op, 1, IR_NEG);
     return right ? ir_binary(&s->b, IR_ADD, ir_operand(op, 0), ir_operand(right, 0)) : NULL;
 }
 
@@ -182,12 +182,12 @@ IrValue *rule_max_limit(Simplify *s, IrOp *op) {
 
 IrValue *rule_neg_neg(Simplify *s, IrOp *op) {
     (void)s;
-    IrOp *inner = simplify_from(op, 0, IR_NEG);
+    IrOp *inner = simplify_operand_op(op, 0, IR_NEG);
     return inner ? ir_operand(inner, 0) : NULL;
 }
 
 IrValue *rule_abs_abs(Simplify *s, IrOp *op) {
-    IrOp *inner = simplify_from(op, 0, IR_ABS), *negated = simplify_from(op, 0, IR_NEG);
+    IrOp *inner = simplify_operand_op(op, 0, IR_ABS), *negated = simplify_operand_op(op, 0, IR_NEG);
     if (inner) return ir_operand(op, 0);
     if (dtype_is(simplify_elem(op), DTYPE_CLASS_UINT))
         return NULL;  // -x is not a mirror image of

@@ -8,7 +8,7 @@ static bool is_all_ones(const IrOp *op, uint64_t bits) {
 
 IrValue *rule_not_not(Simplify *s, IrOp *op) {
     (void)s;
-    IrOp *inner = simplify_from(op, 0, IR_NOT);
+    IrOp *inner = simplify_operand_op(op, 0, IR_NOT);
     return inner ? ir_operand(inner, 0) : NULL;
 }
 
@@ -139,13 +139,13 @@ IrValue *rule_select_same(Simplify *s, IrOp *op) {
 }
 
 IrValue *rule_select_not(Simplify *s, IrOp *op) {
-    IrOp *inner = simplify_from(op, 0, IR_NOT);
+    IrOp *inner = simplify_operand_op(op, 0, IR_NOT);
     if (!inner) return NULL;
     return ir_ternary(&s->b, IR_SELECT, ir_operand(inner, 0), ir_operand(op, 2), ir_operand(op, 1));
 }
 
 IrValue *rule_select_broadcast(Simplify *s, IrOp *op) {
-    IrOp *stretched = simplify_from(op, 0, IR_BROADCAST);
+    IrOp *stretched = simplify_operand_op(op, 0, IR_BROADCAST);
     if (!stretched || ir_operand(stretched, 0)->type->rank != 0) return NULL;
     return ir_ternary(&s->b, IR_SELECT, ir_operand(stretched, 0), ir_operand(op, 1),
                       ir_operand(op, 2));

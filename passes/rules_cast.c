@@ -22,7 +22,7 @@ IrValue *rule_cast_same(Simplify *s, IrOp *op) {
 }
 
 IrValue *rule_cast_bool(Simplify *s, IrOp *op) {
-    IrOp *inner = simplify_from(op, 0, IR_CAST);
+    IrOp *inner = simplify_operand_op(op, 0, IR_CAST);
     if (!inner || simplify_elem(inner) != DTYPE_BOOL) return NULL;
     if (op->results[0].type->elem == DTYPE_BOOL) return ir_operand(inner, 0);
     return recast(s, op, ir_operand(inner, 0));
@@ -30,7 +30,7 @@ IrValue *rule_cast_bool(Simplify *s, IrOp *op) {
 
 // a -> b -> c. Either c needs no more bits than b kept, or b holds every value of a.
 IrValue *rule_cast_cast_int(Simplify *s, IrOp *op) {
-    IrOp *inner = simplify_from(op, 0, IR_CAST);
+    IrOp *inner = simplify_operand_op(op, 0, IR_CAST);
     if (!inner) return NULL;
     Dtype a = simplify_elem(inner), b = simplify_elem(op), c = op->results[0].type->elem;
     if (!is_int(a) || !is_int(b) || !is_int(c)) return NULL;
@@ -56,7 +56,7 @@ static bool float_holds(Dtype b, Dtype a) {
 }
 
 IrValue *rule_cast_cast_exact(Simplify *s, IrOp *op) {
-    IrOp *inner = simplify_from(op, 0, IR_CAST);
+    IrOp *inner = simplify_operand_op(op, 0, IR_CAST);
     if (!inner) return NULL;
     Dtype a = simplify_elem(inner), b = simplify_elem(op), c = op->results[0].type->elem;
     if (!is_float(b) || !(is_int(a) || is_float(a)) || !float_holds(b, a)) return NULL;
@@ -69,7 +69,7 @@ IrValue *rule_cast_cast_exact(Simplify *s, IrOp *op) {
 }
 
 IrValue *rule_bitcast_bitcast(Simplify *s, IrOp *op) {
-    IrOp *inner = simplify_from(op, 0, IR_BITCAST);
+    IrOp *inner = simplify_operand_op(op, 0, IR_BITCAST);
     if (ir_operand(op, 0)->type == op->results[0].type) return ir_operand(op, 0);
     return inner ? ir_bitcast(&s->b, ir_operand(inner, 0), op->results[0].type) : NULL;
 }

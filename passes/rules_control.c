@@ -2,7 +2,7 @@
 #include "passes/simplify.h"
 
 static void users_again(Simplify *s, const IrOp *op) {
-    for (uint32_t i = 0; i < op->result_count; i++) simplify_users_again(s, ir_result(op, i));
+    for (uint32_t i = 0; i < op->result_count; i++) simplify_requeue_users(s, ir_result(op, i));
 }
 
 bool edit_if_constant(Simplify *s, IrOp *op) {
@@ -32,7 +32,7 @@ bool edit_while_never(Simplify *s, IrOp *op) {
     IrValue **values = arena_new(s->scratch, IrValue *, op->result_count);
     for (uint32_t i = 0; i < op->result_count; i++) values[i] = ir_operand(op, i);
     for (uint32_t i = 0; i < op->regions[0]->arg_count; i++) {
-        simplify_users_again(s, op->regions[0]->args[i]);
+        simplify_requeue_users(s, op->regions[0]->args[i]);
     }
     IrValue *condition;
     rewrite_splice(op, op->regions[0], values, &condition);

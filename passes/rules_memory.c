@@ -7,7 +7,7 @@ IrValue *rule_ptr_add_zero(Simplify *s, IrOp *op) {
 }
 
 IrValue *rule_ptr_add_add(Simplify *s, IrOp *op) {
-    IrOp *inner = simplify_from(op, 0, IR_PTR_ADD);
+    IrOp *inner = simplify_operand_op(op, 0, IR_PTR_ADD);
     uint64_t bits;
     if (!inner || !rewrite_constant(ir_operand(op, 1), &bits) ||
         !rewrite_constant(ir_operand(inner, 1), &bits)) {

@@ -12,7 +12,7 @@ static IrValue *stretch(Simplify *s, const IrOp *op, IrValue *x) {
 
 // The scalar that the operand was stretched from; NULL if none.
 static IrValue *stretched_scalar(const IrOp *op) {
-    IrOp *inner = simplify_from(op, 0, IR_BROADCAST);
+    IrOp *inner = simplify_operand_op(op, 0, IR_BROADCAST);
     return inner && ir_operand(inner, 0)->type->rank == 0 ? ir_operand(inner, 0) : NULL;
 }
 
@@ -22,12 +22,12 @@ IrValue *rule_broadcast_none(Simplify *s, IrOp *op) {
 }
 
 IrValue *rule_broadcast_broadcast(Simplify *s, IrOp *op) {
-    IrOp *inner = simplify_from(op, 0, IR_BROADCAST);
+    IrOp *inner = simplify_operand_op(op, 0, IR_BROADCAST);
     return inner ? stretch(s, op, ir_operand(inner, 0)) : NULL;
 }
 
 IrValue *rule_broadcast_reshape(Simplify *s, IrOp *op) {
-    IrOp *inner = simplify_from(op, 0, IR_RESHAPE);
+    IrOp *inner = simplify_operand_op(op, 0, IR_RESHAPE);
     if (!inner || ir_operand(inner, 0)->type->rank != 0) return NULL;
     return stretch(s, op, ir_operand(inner, 0));
 }
@@ -38,7 +38,7 @@ IrValue *rule_reshape_none(Simplify *s, IrOp *op) {
 }
 
 IrValue *rule_reshape_reshape(Simplify *s, IrOp *op) {
-    IrOp *inner = simplify_from(op, 0, IR_RESHAPE);
+    IrOp *inner = simplify_operand_op(op, 0, IR_RESHAPE);
     const IrType *type = op->results[0].type;
     return inner ? ir_reshape(&s->b, ir_operand(inner, 0), type->rank, type->shape) : NULL;
 }
@@ -60,7 +60,7 @@ IrValue *rule_permute_none(Simplify *s, IrOp *op) {
 }
 
 IrValue *rule_permute_permute(Simplify *s, IrOp *op) {
-    IrOp *inner = simplify_from(op, 0, IR_PERMUTE);
+    IrOp *inner = simplify_operand_op(op, 0, IR_PERMUTE);
     if (!inner) return NULL;
     const IrAttr *outer_perm = ir_attr(op, IR_ATTR_PERM),
                  *inner_perm = ir_attr(inner, IR_ATTR_PERM);
@@ -73,16 +73,16 @@ IrValue *rule_permute_permute(Simplify *s, IrOp *op) {
 
 IrValue *rule_join_split(Simplify *s, IrOp *op) {
     (void)s;
-    IrOp *a = simplify_from(op, 0, IR_SPLIT), *b = simplify_from(op, 1, IR_SPLIT);
+    IrOp *a = simplify_operand_op(op, 0, IR_SPLIT), *b = simplify_operand_op(op, 1, IR_SPLIT);
     if (!a || a != b || ir_operand(op, 0)->index != 0 || ir_operand(op, 1)->index != 1) return NULL;
     return ir_operand(a, 0);
 }
 
 bool edit_split_join(Simplify *s, IrOp *op) {
-    IrOp *joined = simplify_from(op, 0, IR_JOIN);
+    IrOp *joined = simplify_operand_op(op, 0, IR_JOIN);
     if (!joined) return false;
     IrValue *halves[2] = {ir_operand(joined, 0), ir_operand(joined, 1)};
-    for (uint32_t i = 0; i < 2; i++) simplify_users_again(s, ir_result(op, i));
+    for (uint32_t i = 0; i < 2; i++) simplify_requeue_users(s, ir_result(op, i));
     rewrite_replace_op(op, halves);
     return true;
 }
@@ -98,7 +98,7 @@ bool edit_split_constant(Simplify *s, IrOp *op) {
     } else {
         return false;
     }
-    for (uint32_t i = 0; i < 2; i++) simplify_users_again(s, ir_result(op, i));
+    for (uint32_t i = 0; i < 2; i++) simplify_requeue_users(s, ir_result(op, i));
     rewrite_replace_op(op, (IrValue *[]){half, half});
     return true;
 }
@@ -109,8 +109,8 @@ IrValue *rule_iota_one(Simplify *s, IrOp *op) {
 
 // Both give 0 outside.
 IrValue *rule_gather_table(Simplify *s, IrOp *op) {
-    IrOp *table = simplify_from(op, 0, IR_LOOKUP);
-    IrOp *iota = table ? simplify_from(table, 0, IR_IOTA) : NULL;
+    IrOp *table = simplify_operand_op(op, 0, IR_LOOKUP);
+    IrOp *iota = table ? simplify_operand_op(table, 0, IR_IOTA) : NULL;
     if (!iota) return NULL;
     const IrAttr *values = ir_attr(table, IR_ATTR_VALUES);
     const IrType *result = op->results[0].type;
@@ -121,7 +121,7 @@ IrValue *rule_gather_table(Simplify *s, IrOp *op) {
 }
 
 IrValue *rule_lookup_equal(Simplify *s, IrOp *op) {
-    IrOp *iota = simplify_from(op, 0, IR_IOTA);
+    IrOp *iota = simplify_operand_op(op, 0, IR_IOTA);
     const IrAttr *values = ir_attr(op, IR_ATTR_VALUES);
     const uint64_t *items = values->u.consts.items;
     if (!iota || iota->results[0].type->count > values->u.consts.count) return NULL;
@@ -207,5 +207,5 @@ IrValue *rule_scan_one(Simplify *s, IrOp *op) {
 
 IrValue *rule_shuffle_constant(Simplify *s, IrOp *op) {
     (void)s;
-    return simplify_from(op, 0, IR_CONST) ? none(op) : NULL;
+    return simplify_operand_op(op, 0, IR_CONST) ? none(op) : NULL;
 }

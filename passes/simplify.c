@@ -35,19 +35,19 @@ static void index_rules(RuleIndex *index) {
 static void queue_block(Simplify *s, const IrBlock *block) {
     for (IrOp *op = block->last; op; op = op->prev) {
         for (uint32_t i = op->region_count; i-- > 0;) queue_block(s, op->regions[i]);
-        simplify_again(s, op);
+        simplify_requeue(s, op);
     }
 }
 
 static void queue_built(Simplify *s, const IrBlock *block, IrOp *before, IrOp *op) {
     for (IrOp *made = before ? before->next : block->first; made && made != op; made = made->next) {
-        simplify_again(s, made);
+        simplify_requeue(s, made);
     }
 }
 
 static void replace(Simplify *s, IrOp *op, IrValue *value) {
-    simplify_users_again(s, ir_result(op, 0));
-    if (value->def) simplify_again(s, value->def);
+    simplify_requeue_users(s, ir_result(op, 0));
+    if (value->def) simplify_requeue(s, value->def);
     if (!value->name) value->name = ir_result(op, 0)->name;
     rewrite_replace_op(op, &value);
 }
@@ -83,7 +83,7 @@ static void simplify_op(Simplify *s, const RuleIndex *index, IrOp *op) {
         queue_built(s, block, before, op);
         replace(s, op, value);
     } else if (op->block) {
-        simplify_again(s, op);
+        simplify_requeue(s, op);
     }
 }
 

@@ -26,8 +26,8 @@ typedef struct Simplify {
 // Simplifies one section; `specialize` decides requires with it as well.
 bool simplify_block(IrBlock *block, Arena *scratch);
 // For an EDIT that moves or erases ops: visit this op, or the users of this value, again.
-void simplify_again(Simplify *s, IrOp *op);
-void simplify_users_again(Simplify *s, const IrValue *value);
+void simplify_requeue(Simplify *s, IrOp *op);
+void simplify_requeue_users(Simplify *s, const IrValue *value);
 
 // A constant of the op's first result's type.
 IrValue *simplify_constant(Simplify *s, const IrOp *op, uint64_t bits);
@@ -56,7 +56,7 @@ static inline bool simplify_is_bool(const IrOp *op) {
     return op->operands[0].value->type->kind == IR_TILE && simplify_elem(op) == DTYPE_BOOL;
 }
 // The op that defines operand `i`, if it is one of `code`; else NULL.
-static inline IrOp *simplify_from(const IrOp *op, uint32_t i, IrOpcode code) {
+static inline IrOp *simplify_operand_op(const IrOp *op, uint32_t i, IrOpcode code) {
     const IrValue *value = ir_operand(op, i);
     return value && value->def && value->def->code == code ? value->def : NULL;
 }

@@ -13,7 +13,7 @@ static CodegenSchedule spare_no_registers(const AttemptProgram *p, uint32_t shar
     const Chip *chip = chip_of(p->target.gpu);
     Occupancy o = gpu_occupancy(chip, p->threads, 0, shared_bytes);
     uint32_t worth = chip->registers / TUNE_PTXAS_WORTH / p->threads;
-    uint32_t least = chip->registers / TUNE_PTXAS_MOST / p->threads;
+    uint32_t least = chip->registers / TUNE_PTXAS_MAX / p->threads;
     if (o.limit != OCCUPANCY_SHARED || !worth || o.blocks > worth + 1) return (CodegenSchedule){0};
     return (CodegenSchedule){CODEGEN_BLOCKS, o.blocks > worth && least ? least : 1};
 }
@@ -52,7 +52,7 @@ bool attempts_is_better(const AttemptFault *f, const AttemptFault *than) {
 static bool can_win(CodegenStrategy strategy, const AttemptFault *best) {
     if (best->nearly && !best->vectors) return strategy == CODEGEN_WAVES;
     if (strategy == CODEGEN_WAVES) return false;
-    return best->vectors ? best->vectors <= TUNE_SPILLS_MOST : best->scalars != 0;
+    return best->vectors ? best->vectors <= TUNE_SPILLS_MAX : best->scalars != 0;
 }
 
 bool attempts_next(CodegenStrategy last, const AttemptFault *best, CodegenSchedule *next) {

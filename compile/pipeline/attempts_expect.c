@@ -72,7 +72,7 @@ CodegenFacts attempts_expected(Arena *arena, const AttemptProgram *program, cons
         if (now > (int32_t)peak) peak = (uint32_t)now;
     }
     CodegenFacts facts = {.known = true, .shared_bytes = (uint32_t)s.shared};
-    facts.vectors = peak + (s.multiplies ? peak / TUNE_REGISTERS_BESIDE : 0);
+    facts.vectors = peak + (s.multiplies ? peak / TUNE_REGISTERS_MARGIN : 0);
     if (facts.vectors > most - most / TUNE_WAVE_NEARLY) facts.vector_spills = 1;
     if (facts.vectors > most) facts.vectors = most;
     return facts;

@@ -64,11 +64,11 @@ static uint64_t shared_cost(const Layout *from, const Layout *to, uint32_t bits,
 
 GpuConversion gpu_conversion(const Layout *from, const Layout *to, uint32_t bits,
                              const SharedBanks *banks) {
-    GpuConversion r = {.way = GPU_WAY_SHARED};
+    GpuConversion r = {.kind = GPU_CONVERT_SHARED};
     switch (layout_conversion(from, to)) {
-    case LAYOUT_CONVERT_NONE: return (GpuConversion){.way = GPU_WAY_NONE};
+    case LAYOUT_CONVERT_NONE: return (GpuConversion){.kind = GPU_CONVERT_NONE};
     case LAYOUT_CONVERT_REGISTERS:
-        return (GpuConversion){.way = GPU_WAY_REGISTERS, .cost = rename_cost(from, to)};
+        return (GpuConversion){.kind = GPU_CONVERT_REGISTERS, .cost = rename_cost(from, to)};
     case LAYOUT_CONVERT_LANES:
     case LAYOUT_CONVERT_WARPS:
     case LAYOUT_CONVERT_BLOCKS: break;
@@ -78,6 +78,6 @@ GpuConversion gpu_conversion(const Layout *from, const Layout *to, uint32_t bits
     uint64_t cost = shuffle_cost(&r.shuffle, from, to, bits);
     if (cost > r.cost) return r;
     r.cost = cost;
-    r.way = GPU_WAY_SHUFFLES;
+    r.kind = GPU_CONVERT_SHUFFLES;
     return r;
 }

@@ -8,7 +8,7 @@
 // Ownership: values.
 //
 //     GpuConversion how = gpu_conversion(&from, &to, 16, machine->banks);
-//     if (how.way == GPU_WAY_SHUFFLES) …   // as how.shuffle says
+//     if (how.kind == GPU_CONVERT_SHUFFLES) …   // as how.shuffle says
 #ifndef TILEC_PASSES_GPU_COST_H
 #define TILEC_PASSES_GPU_COST_H
 
@@ -27,17 +27,17 @@ typedef enum GpuCost {
     GPU_COST_BARRIER = 40,
 } GpuCost;
 
-typedef enum GpuWay {
-    GPU_WAY_NONE,
-    GPU_WAY_REGISTERS,  // renaming, which may differ by thread
-    GPU_WAY_SHUFFLES,
-    GPU_WAY_SHARED,  // stores, a barrier, loads
-} GpuWay;
+typedef enum GpuConversionKind {
+    GPU_CONVERT_NONE,
+    GPU_CONVERT_REGISTERS,  // renaming, which may differ by thread
+    GPU_CONVERT_SHUFFLES,
+    GPU_CONVERT_SHARED,  // stores, a barrier, loads
+} GpuConversionKind;
 
 typedef struct GpuConversion {
-    GpuWay way;
+    GpuConversionKind kind;
     uint64_t cost;
-    LayoutShuffle shuffle;  // of GPU_WAY_SHUFFLES
+    LayoutShuffle shuffle;  // of GPU_CONVERT_SHUFFLES
 } GpuConversion;
 
 // The cheapest method for a tile with elements of this many bits.

@@ -17,8 +17,8 @@ static IrValue *scalar_of(IrBuilder *b, const IrValue *tile) {
     uint64_t bits;
     if (rewrite_constant(tile, &bits))
         return ir_const_bits(b, ir_scalar(b->module, tile->type->elem), bits);
-    bool spread = op && op->code == IR_BROADCAST && ir_operand(op, 0)->type->rank == 0;
-    return spread ? ir_operand(op, 0) : NULL;
+    bool broadcast = op && op->code == IR_BROADCAST && ir_operand(op, 0)->type->rank == 0;
+    return broadcast ? ir_operand(op, 0) : NULL;
 }
 
 // The positions along the axis, compared with the index, for the tile's whole shape.

@@ -53,7 +53,7 @@ void gpu_mark_async(IrFunc *f, Arena *scratch);
 
 // guard_facts.c: the facts that the guard of a variant has checked
 // (compile/pipeline/launch_guard.h), as facts about extents and programs.
-void gpu_known(IrFunc *f, unsigned facts);
+void gpu_apply_guard_facts(IrFunc *f, unsigned facts);
 
 // scan.c: the layout in which a scan along the axis is computed.
 Layout gpu_scan_layout(const IrType *type, uint32_t axis, GpuThreads threads);
@@ -62,8 +62,8 @@ Layout gpu_scan_layout(const IrType *type, uint32_t axis, GpuThreads threads);
 // possible, and how it is loaded: as vectors of a lane, or by matrix loads. Both sides have plain
 // accesses; false if no memory layout allows accesses of the width that they ask for.
 typedef struct GpuTrip {
-    LayoutTrip way;
-    bool by_matrix, turned;
+    LayoutTrip shared;
+    bool by_matrix, transposed;
     LayoutMatrix matrix;
 } GpuTrip;
 bool gpu_trip(const LayoutSide *store, const LayoutSide *load, uint32_t bits,
@@ -93,7 +93,7 @@ uint32_t gpu_copy_bytes(const IrFunc *f, const GpuFacts *facts, uint32_t bytes);
 // (Machine.direct_bytes) and it is read as `wanted`; and the layout of the load. False if there is
 // none.
 typedef struct GpuDirect {
-    Layout memory, spread;
+    Layout memory, load_layout;
     uint32_t vector;  // elements of a lane's copy
 } GpuDirect;
 bool gpu_direct(const IrFunc *f, const GpuFacts *facts, const IrOp *load, const Layout *wanted,
@@ -109,14 +109,14 @@ GpuDepth gpu_dot_depth(const IrOp *op, const Machine *machine);
 // pointers.c: the number of neighbours along an axis of a load or store through pointers that are
 // known to be contiguous in memory, aligned, and all on or all off, in aligned groups: at most 16
 // bytes.
-typedef struct GpuKnown {
+typedef struct GpuFuncFacts {
     const IrFunc *func;
     const IrRanges *ranges;
     unsigned facts;
-} GpuKnown;
-uint32_t gpu_pointer_run(const GpuKnown *known, const IrOp *op, uint32_t axis);
+} GpuFuncFacts;
+uint32_t gpu_pointer_run(const GpuFuncFacts *known, const IrOp *op, uint32_t axis);
 // The same of pointers alone, whatever their alignment, and of any number.
-uint32_t gpu_pointer_neighbours(const GpuKnown *known, const IrValue *pointers, uint32_t axis);
+uint32_t gpu_pointer_neighbours(const GpuFuncFacts *known, const IrValue *pointers, uint32_t axis);
 // compare.c: the size, a power of two, of the aligned groups of elements along an axis for which a
 // comparison has the same result.
 uint32_t gpu_compare_run(const IrRanges *ranges, const IrOp *op, uint32_t axis);

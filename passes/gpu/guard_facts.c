@@ -83,7 +83,7 @@ static void wide_extents(IrFunc *f) {
     }
 }
 
-void gpu_known(IrFunc *f, unsigned facts) {
+void gpu_apply_guard_facts(IrFunc *f, unsigned facts) {
     if (facts & FACT_NARROW) {
         narrow_extents(f);
         narrow_programs(ir_body(f));

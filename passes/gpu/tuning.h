@@ -47,7 +47,7 @@ enum {
     // Steps of a loop with products that are in flight without the option `stages`, and at most:
     // more would wait for nothing.
     TUNE_STAGES = 3,
-    TUNE_STAGES_MOST = 8,
+    TUNE_STAGES_MAX = 8,
     // Stages from which a product may run into the next step, which takes the copies of one step
     // out of flight. H100, f16 8192^3 in tiles of 128x256x64: 3 stages 584 TFLOP/s, into the next
     // step 494; 4 stages 618, into the next step 646.
@@ -56,7 +56,7 @@ enum {
     TUNE_AHEAD_STAGES_MAP = 3,
     // Warps of a program that may have one more, which only copies. With 16 of them each thread
     // would have 120 registers, not 128.
-    TUNE_PRODUCER_WARPS_MOST = 8,
+    TUNE_PRODUCER_WARPS_MAX = 8,
     // Registers of 32 bits per thread for sums and factors of products, from which on four warps
     // copy and give up their own; one leaves 168 to each. ptxas 13.0, bytes of spills with one and
     // with four: matmul of 128x256 (128 registers) 0 and 0, with gelu at its end 656 and 0, causal
@@ -87,13 +87,13 @@ enum {
     TUNE_WAVE_NEARLY = 16,
     // Vector registers: AMD code that spills more than this is not tried in other orders; it is
     // large, and each attempt takes long.
-    TUNE_SPILLS_MOST = 32,
+    TUNE_SPILLS_MAX = 32,
     // One part in this many, of the registers that a function keeps live, is added for addresses
     // and for LLVM's order, when an attempt is started before it is known to be needed. attention
     // f16: 107 become 129 on gfx942, 195 become 256 and 6 spills on gfx1100. Nothing is added
     // without matrix instructions, whose operands are neighbours: LLVM loads factors of f32 later
     // than the function does. matmul f32 on gfx1100: 224 become 174.
-    TUNE_REGISTERS_BESIDE = 4,
+    TUNE_REGISTERS_MARGIN = 4,
     // Waves on each SIMD: with more than this, no attempt at one more wave is started before it is
     // known to be needed. The step to the next number of waves is smaller than the error of the
     // expected number of registers: 0 of 11 such attempts were needed for the examples on RDNA.
@@ -101,7 +101,7 @@ enum {
     // Registers per thread that ptxas must use even though shared memory leaves room for few
     // blocks; and the most that a thread can have. sm_80: the tf32 loop of matmul.
     TUNE_PTXAS_WORTH = 128,
-    TUNE_PTXAS_MOST = 256,
+    TUNE_PTXAS_MAX = 256,
 };
 
 #endif

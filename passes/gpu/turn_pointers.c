@@ -12,7 +12,7 @@
 #include "passes/pass.h"
 #include "passes/passes.h"
 
-static bool find_axis(const GpuKnown *known, const IrOp *op, uint32_t *axis) {
+static bool find_axis(const GpuFuncFacts *known, const IrOp *op, uint32_t *axis) {
     const IrValue *p = ir_operand(op, 0);
     uint32_t rank = p->type->rank, best = 1;
     if (rank < 2 || p->type->shape[rank - 1] == 1) return false;
@@ -49,7 +49,7 @@ static void turn(IrOp *op, uint32_t axis) {
     ir_erase(op);
 }
 
-static bool walk(const GpuKnown *known, IrBlock *block) {
+static bool walk(const GpuFuncFacts *known, IrBlock *block) {
     bool changed = false;
     IR_EACH_OP(op, block) {
         uint32_t axis;
@@ -64,6 +64,6 @@ static bool walk(const GpuKnown *known, IrBlock *block) {
 
 bool pass_gpu_turn_pointers(IrFunc *f, PassContext *context) {
     if (f->level != IR_LEVEL_TILE) return false;
-    GpuKnown known = {f, pass_ranges(context, f), context->facts};
+    GpuFuncFacts known = {f, pass_ranges(context, f), context->facts};
     return walk(&known, ir_body(f));
 }

@@ -337,7 +337,7 @@ static IrValue *replacement(Legal *l, const IrOp *op) {
 
 // Reports ops that are computed in another type than they are written in. Casts do not count as
 // arithmetic.
-static void say(const Legalize *z, const IrOp *op) {
+static void add_remark(const Legalize *z, const IrOp *op) {
     Remarks *remarks = z->context->remarks;
     if (!remarks || !op->operand_count || !ir_operand(op, 0)) return;
     const IrType *type = ir_operand(op, 0)->type;
@@ -366,7 +366,7 @@ bool pass_legalize(IrFunc *f, PassContext *context) {
         Legal l = {ir_builder_before(op), context->machine};
         IrValue *value = replacement(&l, op);
         if (!value) continue;
-        say(&z, op);
+        add_remark(&z, op);
         rewrite_replace_op(op, &value);
         changed = true;
     }

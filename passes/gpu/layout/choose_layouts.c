@@ -253,9 +253,9 @@ static bool choose(LayoutChoice *k, const IrValue *v, LayoutClass *c, bool upwar
         const LayoutTie *tie = c->ties.data[i];
         const LayoutClass *a = layouts_class(s, tie->a), *b = layouts_class(s, tie->b);
         // In the ties of an access, b comes before a.
-        bool turned = tie->kind == LAYOUT_TIE_INDEX || tie->kind == LAYOUT_TIE_SAME;
-        if (a == c && image_of(tie, true, &b->layout, &l)) try(k, &l, upwards != turned);
-        if (b == c && image_of(tie, false, &a->layout, &l)) try(k, &l, upwards == turned);
+        bool transposed = tie->kind == LAYOUT_TIE_INDEX || tie->kind == LAYOUT_TIE_SAME;
+        if (a == c && image_of(tie, true, &b->layout, &l)) try(k, &l, upwards != transposed);
+        if (b == c && image_of(tie, false, &a->layout, &l)) try(k, &l, upwards == transposed);
     }
     bool better = !layout_equal(&k->best, &c->layout);
     c->layout = k->best;

@@ -212,8 +212,8 @@ static Dtype wide_sum(const GpuDot *d) {
 // Are neighbours in memory along K, for both factors?
 static bool lies_along_k(const IrOp *op) {
     const IrValue *a = ir_operand(op, 0), *b = ir_operand(op, 1);
-    bool turned = b->def && b->def->code == IR_PERMUTE && is_loaded(ir_operand(b->def, 0));
-    return turned && !(a->def && a->def->code == IR_PERMUTE);
+    bool transposed = b->def && b->def->code == IR_PERMUTE && is_loaded(ir_operand(b->def, 0));
+    return transposed && !(a->def && a->def->code == IR_PERMUTE);
 }
 
 // The instruction of four warps for these types; NULL: the machine has none.
@@ -224,7 +224,7 @@ static const MatrixOp *of_four_warps(const GpuDot *d, const Machine *machine) {
 
 // wgmma takes 64 rows at a time, and factors of 32 bytes along K and more along the neighbours.
 // Smaller tiles would waste more than it gains.
-const char *gpu_wgmma_misses(const IrOp *op, const GpuDot *d, const Machine *machine) {
+const char *gpu_wgmma_missing(const IrOp *op, const GpuDot *d, const Machine *machine) {
     enum { GROUP = 4, LEAST_N = 16 };
     const IrType *c = op->results[0].type, *a = ir_operand(op, 0)->type;
     const MatrixOp *row = of_four_warps(d, machine);
@@ -240,7 +240,7 @@ const char *gpu_wgmma_misses(const IrOp *op, const GpuDot *d, const Machine *mac
 }
 
 static bool suits_wgmma(const GpuDot *d, const IrOp *op, const Machine *machine) {
-    return of_four_warps(d, machine) && !gpu_wgmma_misses(op, d, machine);
+    return of_four_warps(d, machine) && !gpu_wgmma_missing(op, d, machine);
 }
 
 // Groups of warps share rows first: each instruction then reads all of B's columns for its rows.
@@ -324,8 +324,8 @@ Layout gpu_dot_layout(const IrOp *op) { return gpu_dot_of(op).c; }
 
 GpuDepth gpu_dot_depth(const IrOp *op, const Machine *machine) {
     GpuDot d = gpu_dot_of(op);
-    bool turned = machine->matrix_load && d.product.bits == 16;
-    if (!d.matrix || d.product.bits >= 32 || turned) return (GpuDepth){1, 0};
+    bool transposed = machine->matrix_load && d.product.bits == 16;
+    if (!d.matrix || d.product.bits >= 32 || transposed) return (GpuDepth){1, 0};
     if (machine->matrix_load) return (GpuDepth){4, 0};
     GpuDepth deep = {.elements = 4};
     Layout one = layout_fragment(d.product, LAYOUT_OPERAND_B);
@@ -376,8 +376,8 @@ bool gpu_factor_memory(const IrUse *use, Layout *memory) {
     if (user->code == IR_PERMUTE) {
         if (!user->results[0].uses) return false;
         for (const IrUse *of = user->results[0].uses; of; of = of->next) {
-            Layout turned;
-            if (of->user->code != IR_DOT || !gpu_factor_memory(of, &turned)) return false;
+            Layout transposed;
+            if (of->user->code != IR_DOT || !gpu_factor_memory(of, &transposed)) return false;
         }
     } else if (user->code != IR_DOT || use == &user->operands[2] || !gpu_dot_by_wgmma(user)) {
         return false;

@@ -41,7 +41,7 @@ GpuDot gpu_dot_of(const IrOp *op);
 bool gpu_dot_by_wgmma(const IrOp *op);
 // Why a product is not computed by wgmma, which has an instruction for its types; NULL: it has
 // none, or nothing is missing.
-const char *gpu_wgmma_misses(const IrOp *op, const GpuDot *d, const Machine *machine);
+const char *gpu_wgmma_missing(const IrOp *op, const GpuDot *d, const Machine *machine);
 // If the use is a factor of such a product, or a permutation that only products by wgmma use: the
 // memory in which the value should be.
 bool gpu_factor_memory(const IrUse *use, Layout *memory);

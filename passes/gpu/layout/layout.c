@@ -285,7 +285,7 @@ bool pass_gpu_layout(IrFunc *f, PassContext *context) {
     s.classes = arena_new(s.scratch, LayoutClass, f->value_count + 1);
     collect(&s, body);
     join_all(&s);
-    s.facts = (GpuKnown){f, pass_ranges(context, f), context->facts};
+    s.facts = (GpuFuncFacts){f, pass_ranges(context, f), context->facts};
     find_preferences(&s);
     layouts_propagate(&s);
     tie_all(&s);

@@ -55,7 +55,7 @@ typedef struct LayoutSolver {
     GpuThreads threads;
     const Machine *machine;
     LayoutClass *classes;  // by value id
-    GpuKnown facts;        // from before the pass
+    GpuFuncFacts facts;    // from before the pass
     uint32_t known;        // values with higher numbers were created by the pass
     VEC(IrOp *) ops;
     VEC(IrValue *) values;  // tiles

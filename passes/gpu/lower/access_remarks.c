@@ -6,16 +6,16 @@
 
 enum { SECTOR = 32 };
 
-typedef struct AccessSaid {
+typedef struct AccessRemarks {
     Remarks *remarks;
     const Selection *s;
     const IrParam *param;
     const char *what;  // "load of x"
     uint32_t size;     // of an element, in bytes
     uint32_t vector;
-} AccessSaid;
+} AccessRemarks;
 
-static void say(const AccessSaid *x, Reason reason, RemarkNumbers numbers) {
+static void add_remark(const AccessRemarks *x, Reason reason, RemarkNumbers numbers) {
     remark(x->remarks, x->s->op->span, reason, x->what, numbers);
 }
 
@@ -29,61 +29,61 @@ static uint64_t allowed(uint64_t divisor, uint64_t unit) {
     return bit && bit < GPU_ACCESS_BYTES ? bit * unit : UINT64_MAX;
 }
 
-static void say_unaligned(const AccessSaid *x, const LayoutMemory *memory, uint32_t most) {
+static void remark_unaligned(const AccessRemarks *x, const LayoutMemory *memory, uint32_t most) {
     const Dim *last = &x->s->dims[x->s->rank - 1];
     uint64_t start = allowed(last->divisor, x->size);
     uint64_t rows = allowed(memory->stride_divisor, x->size);
     uint64_t base = allowed(memory->base_divisor, 1), edge = memory->edge_divisor;
     RemarkNumbers numbers = REMARK((int64_t)x->vector * x->size, most);
     if (start < most && start <= rows)
-        say(x, REASON_ACCESS_START, numbers);
+        add_remark(x, REASON_ACCESS_START, numbers);
     else if (rows < most || (edge && allowed(edge, x->size) < most))
-        say(x, REASON_ACCESS_ROWS, numbers);
+        add_remark(x, REASON_ACCESS_ROWS, numbers);
     else if (base < most)
-        say(x, REASON_ACCESS_BASE, numbers);
+        add_remark(x, REASON_ACCESS_BASE, numbers);
 }
 
 // The contiguous bytes that a lane holds, up to an access.
-static uint32_t most_bytes(const AccessSaid *x) {
+static uint32_t most_bytes(const AccessRemarks *x) {
     int axis = x->s->dims[x->s->rank - 1].axis;
     uint32_t most = axis < 0 ? x->size : layout_contiguity(x->s->layout, (uint32_t)axis) * x->size;
     return most < GPU_ACCESS_BYTES ? most : GPU_ACCESS_BYTES;
 }
 
 // All bytes that a lane holds, counting each element once.
-static uint32_t held_bytes(const AccessSaid *x) {
+static uint32_t held_bytes(const AccessRemarks *x) {
     const Layout *l = x->s->layout;
     uint32_t copies = 1u << __builtin_popcount(layout_free_bits(l, LAYOUT_REG));
     return layout_size(l, LAYOUT_REG) / copies * x->size;
 }
 
 // Does neither the tile along the innermost dimension nor the lane have more than one access?
-static bool is_small(const AccessSaid *x, uint32_t width) {
+static bool is_small(const AccessRemarks *x, uint32_t width) {
     uint32_t axis = (uint32_t)x->s->dims[x->s->rank - 1].axis;
     return held_bytes(x) <= width || layout_extent(x->s->layout, axis) * x->size <= width;
 }
 
-static void say_width(const AccessSaid *x, const LayoutMemory *memory) {
+static void remark_width(const AccessRemarks *x, const LayoutMemory *memory) {
     const Dim *last = &x->s->dims[x->s->rank - 1];
     uint32_t width = x->vector * x->size, most = most_bytes(x);
     if (width >= GPU_ACCESS_BYTES || ir_operand(x->s->op, 0)->type->elem == DTYPE_BOOL) return;
     if (x->param->strided) {
-        say(x, REASON_ACCESS_STRIDED, REMARK(x->size));
+        add_remark(x, REASON_ACCESS_STRIDED, REMARK(x->size));
     } else if (last->axis < 0) {
-        if (last->tile) say(x, REASON_ACCESS_INDEXED, REMARK(x->size));
+        if (last->tile) add_remark(x, REASON_ACCESS_INDEXED, REMARK(x->size));
     } else if (most > width) {
-        say_unaligned(x, memory, most);
+        remark_unaligned(x, memory, most);
     } else if (!is_small(x, width)) {
-        say(x, REASON_ACCESS_LAYOUT, REMARK(width, held_bytes(x)));
+        add_remark(x, REASON_ACCESS_LAYOUT, REMARK(width, held_bytes(x)));
     } else {
-        say(x, REASON_ACCESS_SMALL, REMARK(width, layout_elements(x->s->layout)));
+        add_remark(x, REASON_ACCESS_SMALL, REMARK(width, layout_elements(x->s->layout)));
     }
 }
 
 // ---- sectors ------------------------------------------------------------------------------------
 
 // The start of rows is known at launch only: here they are far apart, at multiples of a sector.
-static bool strides_of(const AccessSaid *x, int64_t *strides) {
+static bool strides_of(const AccessRemarks *x, int64_t *strides) {
     int64_t step = x->size;
     for (uint32_t d = x->s->rank; d-- > 0;) {
         const Dim *dim = &x->s->dims[d];
@@ -95,7 +95,7 @@ static bool strides_of(const AccessSaid *x, int64_t *strides) {
     return true;
 }
 
-static void say_sectors(const AccessSaid *x) {
+static void remark_sectors(const AccessRemarks *x) {
     const Layout *l = x->s->layout;
     int64_t strides[IR_MAX_RANK] = {0};
     if (x->param->strided || !strides_of(x, strides)) return;
@@ -105,10 +105,10 @@ static void say_sectors(const AccessSaid *x) {
     uint32_t copies = 1u << __builtin_popcount(layout_free_bits(l, LAYOUT_LANE));
     uint32_t bytes = layout_size(l, LAYOUT_LANE) / copies * x->vector * x->size;
     uint32_t ideal = (bytes + SECTOR - 1) / SECTOR;
-    say(x, REASON_ACCESS, REMARK(x->vector * x->size, sectors, ideal));
+    add_remark(x, REASON_ACCESS, REMARK(x->vector * x->size, sectors, ideal));
     // After a narrow access, the following ones touch the rest of its sectors.
     if (sectors > ideal && x->vector * x->size >= most_bytes(x))
-        say(x, REASON_ACCESS_SCATTERED, REMARK(sectors, ideal));
+        add_remark(x, REASON_ACCESS_SCATTERED, REMARK(sectors, ideal));
 }
 
 // ---- all ----------------------------------------------------------------------------------------
@@ -123,15 +123,15 @@ void access_remarks(const Threads *t, const Selection *s, const LayoutMemory *me
     if (!t->remarks || !s->layout) return;
     const IrValue *view = ir_operand(s->op, 0);
     char what[96];
-    AccessSaid x = {.remarks = t->remarks, .s = s, .what = what, .vector = vector};
+    AccessRemarks x = {.remarks = t->remarks, .s = s, .what = what, .vector = vector};
     x.param = &t->func->params.data[view->index];
     x.size = (uint32_t)dtype_size(view->type->elem);
     snprintf(what, sizeof what, "%s of '%.64s'", verb_of(s->op), x.param->name);
-    say_width(&x, memory);
-    say_sectors(&x);
+    remark_width(&x, memory);
+    remark_sectors(&x);
     for (uint32_t d = 0; d < s->rank; d++)
         if (!s->dims[d].inside && (s->dims[d].axis >= 0 || s->dims[d].tile))
-            say(&x, REASON_MASK_KEPT, REMARK(d));
+            add_remark(&x, REASON_MASK_KEPT, REMARK(d));
 }
 
 void access_remarks_pointer(const Threads *t, const IrOp *op) {

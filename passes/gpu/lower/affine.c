@@ -21,11 +21,11 @@ int gpu_axis_before(const IrOp *op, uint32_t axis) {
 }
 
 // For each axis of a value, the axis of the original tile that runs along it; -1: none.
-typedef struct Axes {
+typedef struct AffineAxes {
     int of[IR_MAX_RANK];
-} Axes;
+} AffineAxes;
 
-static bool axes_before(const IrOp *op, const Axes *here, Axes *before) {
+static bool axes_before(const IrOp *op, const AffineAxes *here, AffineAxes *before) {
     const IrType *from = ir_operand(op, 0)->type, *to = op->results[0].type;
     for (uint32_t d = 0; d < IR_MAX_RANK; d++) before->of[d] = -1;
     for (uint32_t d = 0; d < to->rank; d++) {
@@ -39,10 +39,10 @@ static bool axes_before(const IrOp *op, const Axes *here, Axes *before) {
     return true;
 }
 
-static bool add_scalar(const IrRanges *ranges, const IrValue *v, bool minus, GpuLine *line) {
+static bool add_scalar(const IrRanges *ranges, const IrValue *v, bool minus, GpuAffine *line) {
     const int64_t most = INT64_C(1) << 56;
     IrRange range = ir_range_of(ranges, v);
-    if (line->count == GPU_LINE_MOST || !range.known || range.min < -most || range.max > most)
+    if (line->count == GPU_AFFINE_MAX || !range.known || range.min < -most || range.max > most)
         return false;
     line->scalars[line->count] = v;
     line->minus[line->count++] = minus;
@@ -51,11 +51,11 @@ static bool add_scalar(const IrRanges *ranges, const IrValue *v, bool minus, Gpu
     return true;
 }
 
-static bool add_value(const IrRanges *ranges, const IrValue *v, const Axes *axes, bool minus,
-                      int depth, GpuLine *line) {
+static bool add_value(const IrRanges *ranges, const IrValue *v, const AffineAxes *axes, bool minus,
+                      int depth, GpuAffine *line) {
     const IrOp *op = v->def;
     int64_t number;
-    Axes before = {{0}};
+    AffineAxes before = {{0}};
     if (!v->type->rank) return add_scalar(ranges, v, minus, line);
     if (!op || depth > DEPTH) return false;
     switch (op->code) {
@@ -88,9 +88,9 @@ static bool add_value(const IrRanges *ranges, const IrValue *v, const Axes *axes
     return false;
 }
 
-bool gpu_line(const IrRanges *ranges, const IrValue *tile, GpuLine *line) {
-    Axes axes;
+bool gpu_affine(const IrRanges *ranges, const IrValue *tile, GpuAffine *line) {
+    AffineAxes axes;
     for (int d = 0; d < IR_MAX_RANK; d++) axes.of[d] = d;
-    *line = (GpuLine){.axis = -1};
+    *line = (GpuAffine){.axis = -1};
     return add_value(ranges, tile, &axes, false, 0, line);
 }

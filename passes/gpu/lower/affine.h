@@ -5,25 +5,25 @@
 // The sum of the scalars alone is between min and max.
 // Ownership: values.
 //
-//     GpuLine line;   // of expand(j + iota(64), axis = 0): axis 1, scalars {j}
-//     if (gpu_line(ranges, tile, &line)) …
+//     GpuAffine line;   // of expand(j + iota(64), axis = 0): axis 1, scalars {j}
+//     if (gpu_affine(ranges, tile, &line)) …
 #ifndef TILEC_PASSES_GPU_LOWER_AFFINE_H
 #define TILEC_PASSES_GPU_LOWER_AFFINE_H
 
 #include "passes/gpu/gpu.h"
 
-enum { GPU_LINE_MOST = 8 };
+enum { GPU_AFFINE_MAX = 8 };
 
-typedef struct GpuLine {
+typedef struct GpuAffine {
     int axis;
-    const IrValue *scalars[GPU_LINE_MOST];
-    bool minus[GPU_LINE_MOST];
+    const IrValue *scalars[GPU_AFFINE_MAX];
+    bool minus[GPU_AFFINE_MAX];
     uint32_t count;
     int64_t min, max;
     int64_t number;
-} GpuLine;
+} GpuAffine;
 
-bool gpu_line(const IrRanges *ranges, const IrValue *tile, GpuLine *line);
+bool gpu_affine(const IrRanges *ranges, const IrValue *tile, GpuAffine *line);
 
 // The axis of a reshape's operand that becomes an axis of its result, if only extents of 1 are
 // added or removed; -1 otherwise.

@@ -55,7 +55,7 @@ State combine_pack(Threads *t, const Combiner *c, uint32_t count, const State *s
     return r;
 }
 
-void combine_settle(Threads *t, const Combiner *c, State *x) {
+void combine_quiet_nan(Threads *t, const Combiner *c, State *x) {
     if (c->custom || c->arg) return;
     for (uint32_t i = 0; i < c->values; i++) {
         const IrType *type = x->part[i]->type;
@@ -148,36 +148,37 @@ State combine_states(Threads *t, const Combiner *c, const State *x, const State 
 
 // ---- through shared memory ----------------------------------------------------------------------
 
-Board combine_board(Threads *t, const Combiner *c, const State *x) {
-    Board board = {.memory = arena_new(t->scratch, IrValue *, c->parts),
-                   .regs = x->part[0]->type->count,
-                   .threads = ir_thread_count(t->func)};
+ExchangeBuffer combine_exchange_buffer(Threads *t, const Combiner *c, const State *x) {
+    ExchangeBuffer buffer = {.memory = arena_new(t->scratch, IrValue *, c->parts),
+                             .regs = x->part[0]->type->count,
+                             .threads = ir_thread_count(t->func)};
     for (uint32_t i = 0; i < c->parts; i++)
-        board.memory[i] = threads_shared(t, x->part[i]->type->elem, board.regs * board.threads);
-    return board;
+        buffer.memory[i] = threads_shared(t, x->part[i]->type->elem, buffer.regs * buffer.threads);
+    return buffer;
 }
 
 static IrValue *further(Threads *t, IrValue *p, uint32_t by) {
     return by ? threads_at(t, p, threads_i64(t, by)) : p;
 }
 
-void combine_leave(Threads *t, const Combiner *c, const Board *board, const State *x) {
+void combine_store(Threads *t, const Combiner *c, const ExchangeBuffer *buffer, const State *x) {
     for (uint32_t i = 0; i < c->parts; i++) {
-        IrValue *p = threads_at(t, board->memory[i], t->thread);
-        for (uint32_t r = 0; r < board->regs; r++)
-            threads_store(t, further(t, p, r * board->threads), threads_get(t, x->part[i], r), 0,
+        IrValue *p = threads_at(t, buffer->memory[i], t->thread);
+        for (uint32_t r = 0; r < buffer->regs; r++)
+            threads_store(t, further(t, p, r * buffer->threads), threads_get(t, x->part[i], r), 0,
                           NULL);
     }
 }
 
-State combine_read(Threads *t, const Combiner *c, const Board *board, IrValue *from, uint32_t by) {
+State combine_load(Threads *t, const Combiner *c, const ExchangeBuffer *buffer, IrValue *from,
+                   uint32_t by) {
     State r = combine_empty(t, c);
-    IrValue **parts = arena_new(t->scratch, IrValue *, board->regs);
+    IrValue **parts = arena_new(t->scratch, IrValue *, buffer->regs);
     for (uint32_t i = 0; i < c->parts; i++) {
-        IrValue *p = threads_at(t, board->memory[i], from);
-        for (uint32_t k = 0; k < board->regs; k++)
-            parts[k] = threads_load(t, further(t, p, k * board->threads + by), 1, 0, NULL, NULL);
-        r.part[i] = threads_pack(t, board->regs, parts);
+        IrValue *p = threads_at(t, buffer->memory[i], from);
+        for (uint32_t k = 0; k < buffer->regs; k++)
+            parts[k] = threads_load(t, further(t, p, k * buffer->threads + by), 1, 0, NULL, NULL);
+        r.part[i] = threads_pack(t, buffer->regs, parts);
     }
     return r;
 }

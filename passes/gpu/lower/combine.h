@@ -46,17 +46,18 @@ State combine_pick(Threads *t, const Combiner *c, const State *x, uint32_t count
                    const uint32_t *regs);
 State combine_pack(Threads *t, const Combiner *c, uint32_t count, const State *states);
 // A NaN becomes the quiet NaN, as it does when it is combined with another value.
-void combine_settle(Threads *t, const Combiner *c, State *x);
+void combine_quiet_nan(Threads *t, const Combiner *c, State *x);
 
 // Memory in which every thread may leave `regs` registers of each part for other threads to read.
-typedef struct Board {
+typedef struct ExchangeBuffer {
     IrValue **memory;  // of each part
     uint32_t regs, threads;
-} Board;
-Board combine_board(Threads *t, const Combiner *c, const State *x);
+} ExchangeBuffer;
+ExchangeBuffer combine_exchange_buffer(Threads *t, const Combiner *c, const State *x);
 // Stores this thread's state; the caller adds the barrier.
-void combine_leave(Threads *t, const Combiner *c, const Board *board, const State *x);
+void combine_store(Threads *t, const Combiner *c, const ExchangeBuffer *buffer, const State *x);
 // The state that thread `from` + `by` stored (from: i32).
-State combine_read(Threads *t, const Combiner *c, const Board *board, IrValue *from, uint32_t by);
+State combine_load(Threads *t, const Combiner *c, const ExchangeBuffer *buffer, IrValue *from,
+                   uint32_t by);
 
 #endif

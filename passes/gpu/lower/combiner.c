@@ -20,13 +20,13 @@ static void bind(CombinerRegion *r, const IrValue *from, IrValue *to) {
     map_put(r->t->scratch, &r->t->map, map_key(from), map_key(to));
 }
 
-static IrValue *spread(const CombinerRegion *r, IrValue *x) {
+static IrValue *broadcast(const CombinerRegion *r, IrValue *x) {
     if (!x || x->type->rank) return x;
     return threads_splat(r->t, x, r->shape->type->count);
 }
 
 static IrValue *operand(CombinerRegion *r, const IrOp *op, uint32_t i) {
-    return spread(r, threads_operand(r->t, op, i));
+    return broadcast(r, threads_operand(r->t, op, i));
 }
 
 static IrValue *both(CombinerRegion *r, IrValue *a, IrValue *b) {
@@ -49,7 +49,8 @@ static void call_op(CombinerRegion *r, const IrOp *op) {
         operands[i] = threads_operand(t, op, i);
         if (operands[i] && operands[i]->type->rank) rank = 1;
     }
-    for (uint32_t i = 0; rank && i < op->operand_count; i++) operands[i] = spread(r, operands[i]);
+    for (uint32_t i = 0; rank && i < op->operand_count; i++)
+        operands[i] = broadcast(r, operands[i]);
     for (uint32_t i = 0; i < op->result_count; i++)
         types[i] = ir_with_shape(t->module, op->results[i].type, rank, r->shape->type->shape);
     IrOp *made =
@@ -196,7 +197,7 @@ static IrValue *any_active(CombinerRegion *r, IrValue *active) {
     for (uint32_t i = 1; i < active->type->count; i++)
         one = ir_binary(b, IR_OR, one, threads_get(r->t, active, i));
     IrValue *least = ir_ternary(b, IR_SELECT, one, threads_i32(r->t, 0), threads_i32(r->t, 1));
-    return ir_binary(b, IR_EQ, threads_least(r->t, least), threads_i32(r->t, 0));
+    return ir_binary(b, IR_EQ, threads_minimum(r->t, least), threads_i32(r->t, 0));
 }
 
 static void call_loop(CombinerRegion *r, const IrOp *op) {

@@ -81,8 +81,8 @@ static uint32_t leaders_of(const Layout *l, uint32_t axis, uint32_t group, uint3
 
 // The difference of the scalars of both sides, in 32 bits: a value beyond 2^30 may be clamped to
 // that, since constants and coordinates are far smaller.
-static IrValue *scalars_apart(Threads *t, const GpuLine *x, const GpuLine *y) {
-    const GpuLine *lines[2] = {x, y};
+static IrValue *scalars_apart(Threads *t, const GpuAffine *x, const GpuAffine *y) {
+    const GpuAffine *lines[2] = {x, y};
     const int64_t most = INT64_C(1) << 30;
     IrValue *sum = NULL;
     for (int k = 0; k < 2; k++) {
@@ -103,18 +103,18 @@ static IrValue *scalars_apart(Threads *t, const GpuLine *x, const GpuLine *y) {
     return narrow ? sum : ir_cast(&t->b, sum, DTYPE_I32, false);
 }
 
-static IrValue *coordinate(Threads *t, const Layout *l, const GpuLine *line) {
+static IrValue *coordinate(Threads *t, const Layout *l, const GpuAffine *line) {
     return line->axis >= 0 ? threads_coord(t, l, (uint32_t)line->axis) : NULL;
 }
 
-static int64_t constant_of(const Layout *l, const GpuLine *line, uint32_t reg) {
+static int64_t constant_of(const Layout *l, const GpuAffine *line, uint32_t reg) {
     return line->number + (line->axis >= 0 ? threads_offset(l, reg, (uint32_t)line->axis) : 0);
 }
 
-static bool is_line(const Threads *t, const IrOp *op, uint32_t side, const Layout *l,
-                    GpuLine *line) {
+static bool is_affine(const Threads *t, const IrOp *op, uint32_t side, const Layout *l,
+                      GpuAffine *line) {
     const int64_t most = INT64_C(1) << 28;
-    return gpu_line(t->ranges, ir_operand(op, side), line) && line->number <= most &&
+    return gpu_affine(t->ranges, ir_operand(op, side), line) && line->number <= most &&
            line->number >= -most && (line->axis < 0 || threads_disjoint(l, (uint32_t)line->axis));
 }
 
@@ -123,8 +123,8 @@ static bool is_line(const Threads *t, const IrOp *op, uint32_t side, const Layou
 static IrValue *compared_apart(Threads *t, const IrOp *op, uint32_t count, const uint32_t *regs) {
     enum { FEW = 4 };
     const Layout *l = op->results[0].type->layout;
-    GpuLine x, y;
-    if (!is_line(t, op, 0, l, &x) || !is_line(t, op, 1, l, &y) || (x.axis < 0 && y.axis < 0))
+    GpuAffine x, y;
+    if (!is_affine(t, op, 0, l, &x) || !is_affine(t, op, 1, l, &y) || (x.axis < 0 && y.axis < 0))
         return NULL;
     bool narrow = x.min - y.max >= INT32_MIN && x.max - y.min <= INT32_MAX;
     if (count < (narrow ? 2 : FEW)) return NULL;

@@ -105,8 +105,8 @@ static IrValue *through_shared(Threads *t, IrValue *x, const Layout *from, const
     uint64_t bytes = (uint64_t)layout_elements(to) * ir_elem_size(x->type);
     Slices s = {.from.layout = *from, .to.layout = *to};
     remark(t->remarks, t->b.span, REASON_CONVERT_SHARED, NULL, REMARK((int64_t)bytes));
-    while (!threads_has_room(t, bytes >> s.count) && halve(&s, true)) continue;
-    while (threads_room_costs(t, bytes >> s.count) && halve(&s, false)) continue;
+    while (!threads_fits_shared(t, bytes >> s.count) && halve(&s, true)) continue;
+    while (threads_costs_occupancy(t, bytes >> s.count) && halve(&s, false)) continue;
     if (s.count) return in_slices(t, x, from, &s);
     ThreadsTrip *trip = threads_trip(t, x, from, to);
     threads_barrier(t);
@@ -121,17 +121,17 @@ IrValue *threads_move(Threads *t, IrValue *x, const Layout *from, const Layout *
     const IrType *own = x->type;
     GpuConversion how =
         gpu_conversion(from, to, dtype_bits(gpu_moved_elem(own)), t->machine->banks);
-    if (how.way == GPU_WAY_NONE) return x;
-    if (how.way == GPU_WAY_REGISTERS) return threads_renamed(t, x, from, to);
+    if (how.kind == GPU_CONVERT_NONE) return x;
+    if (how.kind == GPU_CONVERT_REGISTERS) return threads_renamed(t, x, from, to);
     bool pointer = own->kind == IR_PTR, is_bool = !pointer && own->elem == DTYPE_BOOL;
     if (pointer) x = ir_bitcast(&t->b, x, threads_vector(t, DTYPE_U64, own->count));
     if (is_bool) x = ir_cast(&t->b, x, DTYPE_U8, false);
-    if (how.way == GPU_WAY_SHUFFLES)
+    if (how.kind == GPU_CONVERT_SHUFFLES)
         remark(t->remarks, t->b.span, REASON_CONVERT_SHUFFLES, NULL,
                REMARK((int64_t)layout_elements(to) * ir_elem_size(x->type),
                       1 << how.shuffle.round_bits));
-    x = how.way == GPU_WAY_SHUFFLES ? threads_shuffled(t, x, from, to, &how.shuffle)
-                                    : through_shared(t, x, from, to);
+    x = how.kind == GPU_CONVERT_SHUFFLES ? threads_shuffled(t, x, from, to, &how.shuffle)
+                                         : through_shared(t, x, from, to);
     uint32_t count = x->type->count;
     if (is_bool) x = ir_cast(&t->b, x, DTYPE_BOOL, false);
     if (pointer) x = ir_bitcast(&t->b, x, ir_ptr(t->module, own->elem, 1, &count));

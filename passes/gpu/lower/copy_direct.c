@@ -26,17 +26,18 @@ uint32_t gpu_copy_bytes(const IrFunc *f, const GpuFacts *facts, uint32_t bytes) 
 }
 
 // False: there are too few elements for all threads.
-static bool spread_over(const Direct *d, const Layout *memory, uint32_t vector, Layout *spread) {
+static bool loading_layout(const Direct *d, const Layout *memory, uint32_t vector,
+                           Layout *loading) {
     GpuThreads threads = gpu_threads(d->func);
     uint32_t shape[IR_MAX_RANK], bits = memory->dim_bits[LAYOUT_OFFSET];
     uint32_t lanes = (uint32_t)__builtin_ctz(vector);
     uint32_t warps = lanes + (uint32_t)__builtin_ctz(threads.lanes);
     uint32_t more = warps + (uint32_t)__builtin_ctz(threads.warps);
     layout_shape(memory, shape);
-    *spread = layout_empty(memory->rank, shape);
+    *loading = layout_empty(memory->rank, shape);
     for (uint32_t i = 0; i < bits; i++) {
         LayoutDim dim = i < lanes || i >= more ? LAYOUT_REG : i < warps ? LAYOUT_LANE : LAYOUT_WARP;
-        layout_add(spread, dim, layout_basis(memory, LAYOUT_OFFSET, i));
+        layout_add(loading, dim, layout_basis(memory, LAYOUT_OFFSET, i));
     }
     return more <= bits;
 }
@@ -51,13 +52,13 @@ static uint64_t reading_cost(const Direct *d, const Layout *memory) {
            (GPU_COST_ISSUE + GPU_COST_WAVEFRONT * c.wavefronts);
 }
 
-static uint64_t loading_cost(const Direct *d, const Layout *spread, uint32_t vector) {
+static uint64_t loading_cost(const Direct *d, const Layout *loading, uint32_t vector) {
     enum { ROW_BYTES = 1 << 14 };
     int64_t strides[IR_MAX_RANK] = {0}, step = d->bytes;
-    for (uint32_t axis = spread->rank; axis-- > 0; step *= ROW_BYTES) strides[axis] = step;
+    for (uint32_t axis = loading->rank; axis-- > 0; step *= ROW_BYTES) strides[axis] = step;
     uint32_t sectors =
-        layout_sectors(spread, 0, 0, vector, spread->rank - 1u, d->bytes, 0, strides);
-    return (uint64_t)layout_size(spread, LAYOUT_REG) / vector *
+        layout_sectors(loading, 0, 0, vector, loading->rank - 1u, d->bytes, 0, strides);
+    return (uint64_t)layout_size(loading, LAYOUT_REG) / vector *
            (GPU_COST_ADDRESS + GPU_COST_SECTOR * sectors);
 }
 
@@ -66,12 +67,12 @@ static void weigh(Direct *d, const Layout *memory, uint32_t vector) {
     GpuDirect found = {.memory = *memory, .vector = vector};
     for (uint32_t bit = 0; 1u << bit < vector; bit++)
         if (layout_basis(memory, LAYOUT_OFFSET, bit) != 1u << bit) return;
-    if (!spread_over(d, memory, vector, &found.spread)) return;
+    if (!loading_layout(d, memory, vector, &found.load_layout)) return;
     const GpuFacts *f = d->facts;
-    if (gpu_view_vector(d->func, f->facts, f->ranges, d->load, &found.spread) < vector) return;
+    if (gpu_view_vector(d->func, f->facts, f->ranges, d->load, &found.load_layout) < vector) return;
     uint64_t reading = reading_cost(d, memory);
     if (reading == UINT64_MAX) return;
-    uint64_t cost = reading + loading_cost(d, &found.spread, vector);
+    uint64_t cost = reading + loading_cost(d, &found.load_layout, vector);
     if (cost >= d->cost) return;
     d->cost = cost;
     d->best = found;
@@ -115,15 +116,15 @@ static void weigh_rows(Direct *d, uint32_t vector, uint32_t low, const Layout *r
     const IrType *type = d->load->results[0].type;
     uint32_t columns = rows->axis_bits[type->rank - 1], bits = rows->dim_bits[LAYOUT_OFFSET];
     for (uint32_t apart = 0; columns + apart <= bits; apart++) {
-        Layout turned = layout_empty(type->rank, type->shape);
+        Layout transposed = layout_empty(type->rank, type->shape);
         for (uint32_t i = 0; i < bits; i++) {
             uint32_t basis = layout_basis(rows, LAYOUT_OFFSET, i), piece;
             piece = low + i - columns - apart;  // wraps if there is none
             if (i >= columns + apart && piece < columns)
                 basis ^= layout_basis(rows, LAYOUT_OFFSET, piece);
-            layout_add(&turned, LAYOUT_OFFSET, basis);
+            layout_add(&transposed, LAYOUT_OFFSET, basis);
         }
-        weigh(d, &turned, vector);
+        weigh(d, &transposed, vector);
     }
 }
 

@@ -22,7 +22,7 @@ static uint32_t row_vector(const Layout *l, const Layout *memory) {
 static uint32_t load_vector(const IrFunc *f, const GpuFacts *facts, const IrOp *load,
                             const Layout *l) {
     if (load->code == IR_VIEW_LOAD) return gpu_view_vector(f, facts->facts, facts->ranges, load, l);
-    GpuKnown known = {f, facts->ranges, facts->facts};
+    GpuFuncFacts known = {f, facts->ranges, facts->facts};
     uint32_t run = gpu_pointer_run(&known, load, l->rank - 1u);
     uint32_t most = layout_contiguity(l, l->rank - 1u);
     return run < most ? run : most;

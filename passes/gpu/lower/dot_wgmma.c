@@ -65,7 +65,7 @@ static IrValue *value_of(Threads *t, const IrOp *op, uint32_t i) {
 }
 
 // Neighbours along the last axis but one.
-static bool turned_box(const IrType *type, uint32_t bits, Layout *box) {
+static bool transposed_box(const IrType *type, uint32_t bits, Layout *box) {
     uint32_t shape[IR_MAX_RANK], order[IR_MAX_RANK], rank = type->rank;
     for (uint32_t i = 0; i < rank; i++) order[i] = i;
     order[rank - 2] = rank - 1;
@@ -80,7 +80,7 @@ static void store_factor(Threads *t, WgmmaFactor *f, const GpuDot *d, const IrTy
                          IrValue *x) {
     Layout box;
     bool fits = layout_box(type->rank, type->shape, d->product.bits, &box) && reads(f, d, &box);
-    if (!fits) fits = turned_box(type, d->product.bits, &box) && reads(f, d, &box);
+    if (!fits) fits = transposed_box(type, d->product.bits, &box) && reads(f, d, &box);
     CHECK(fits, "a factor that wgmma can't read");
     f->x = threads_shared(t, x->type->elem, type->count);
     threads_trip_store(t, f->x, x, type->layout, &box);

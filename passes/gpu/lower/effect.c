@@ -133,7 +133,7 @@ static void atomic(Threads *t, const IrOp *op) {
 
 // ---- asserts ------------------------------------------------------------------------------------
 
-IrValue *threads_least(Threads *t, IrValue *x) {
+IrValue *threads_minimum(Threads *t, IrValue *x) {
     uint32_t lanes = ir_lane_count(t->func);
     for (uint32_t by = 1; by < lanes; by *= 2)
         x = ir_binary(&t->b, IR_MIN, x, threads_xor_lane(t, x, by));
@@ -169,7 +169,7 @@ static IrValue *first_false(Threads *t, IrValue *c, const Layout *l) {
         number = ir_ternary(&t->b, IR_SELECT, threads_get(t, c, r), fine, number);
         least = least ? ir_binary(&t->b, IR_MIN, least, number) : number;
     }
-    return threads_least(t, least);
+    return threads_minimum(t, least);
 }
 
 static void assert_all(Threads *t, const IrOp *op) {

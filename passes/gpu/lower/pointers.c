@@ -19,7 +19,7 @@ static uint64_t low_bit(uint64_t x) { return x ? x & (0 - x) : IR_ZERO_DIVISOR; 
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-static uint64_t base_align(const GpuKnown *g, const IrValue *p) {
+static uint64_t base_align(const GpuFuncFacts *g, const IrValue *p) {
     bool param = !p->def && !p->block;
     uint64_t known = param ? g->func->params.data[p->index].facts.divisor : 1;
     if (param && g->facts & FACT_WIDE && known < GPU_ACCESS_BYTES) known = GPU_ACCESS_BYTES;
@@ -27,14 +27,14 @@ static uint64_t base_align(const GpuKnown *g, const IrValue *p) {
     return low_bit(known > size ? known : size);
 }
 
-static PointerRun run_of(const GpuKnown *g, const IrValue *p, uint32_t axis, int depth);
+static PointerRun run_of(const GpuFuncFacts *g, const IrValue *p, uint32_t axis, int depth);
 
 // The axis of a permute's operand that is this one of its result.
 static uint32_t permuted(const IrOp *op, uint32_t axis) {
     return (uint32_t)ir_attr(op, IR_ATTR_PERM)->u.ints.items[axis];
 }
 
-static PointerRun run_of_sum(const GpuKnown *g, const IrOp *op, uint32_t axis, int depth) {
+static PointerRun run_of_sum(const GpuFuncFacts *g, const IrOp *op, uint32_t axis, int depth) {
     const IrValue *by = ir_operand(op, 1);
     uint64_t size = dtype_size(op->results[0].type->elem);
     uint32_t width = op->results[0].type->rank ? op->results[0].type->shape[axis] : 1;
@@ -53,7 +53,8 @@ static PointerRun run_of_sum(const GpuKnown *g, const IrOp *op, uint32_t axis, i
 }
 
 // Pointers that a loop carries: each iteration moves all of them by the same number of elements.
-static PointerRun run_of_carried(const GpuKnown *g, const IrValue *p, uint32_t axis, int depth) {
+static PointerRun run_of_carried(const GpuFuncFacts *g, const IrValue *p, uint32_t axis,
+                                 int depth) {
     PointerRun none = {1, 1, dtype_size(p->type->elem)};
     const IrOp *loop = p->block ? p->block->parent : NULL;
     if (!loop || loop->code != IR_FOR || p->index < 1) return none;
@@ -69,7 +70,7 @@ static PointerRun run_of_carried(const GpuKnown *g, const IrValue *p, uint32_t a
     return run;
 }
 
-static PointerRun run_of(const GpuKnown *g, const IrValue *p, uint32_t axis, int depth) {
+static PointerRun run_of(const GpuFuncFacts *g, const IrValue *p, uint32_t axis, int depth) {
     PointerRun flat = {1, WHOLE, base_align(g, p)}, none = {1, 1, dtype_size(p->type->elem)};
     const IrOp *def = p->def;
     if (depth > DEPTH) return none;
@@ -96,7 +97,7 @@ static PointerRun run_of(const GpuKnown *g, const IrValue *p, uint32_t axis, int
 }
 
 // The size of the aligned groups along the axis in which a mask is the same.
-static uint32_t mask_run(const GpuKnown *g, const IrValue *m, uint32_t axis, int depth) {
+static uint32_t mask_run(const GpuFuncFacts *g, const IrValue *m, uint32_t axis, int depth) {
     const IrOp *def = m->def;
     if (!m->type->rank || m->type->shape[axis] == 1) return WHOLE;
     if (!def || depth > DEPTH) return 1;
@@ -124,7 +125,7 @@ static uint32_t mask_run(const GpuKnown *g, const IrValue *m, uint32_t axis, int
 
 // ---- how wide -----------------------------------------------------------------------------------
 
-uint32_t gpu_pointer_run(const GpuKnown *g, const IrOp *op, uint32_t axis) {
+uint32_t gpu_pointer_run(const GpuFuncFacts *g, const IrOp *op, uint32_t axis) {
     uint32_t at = op->code == IR_LOAD ? 1 : 2;
     const IrValue *p = ir_operand(op, 0);
     const IrValue *mask = op->operand_count > at ? ir_operand(op, at) : NULL;
@@ -137,12 +138,12 @@ uint32_t gpu_pointer_run(const GpuKnown *g, const IrOp *op, uint32_t axis) {
     return most ? (uint32_t)most : 1;
 }
 
-uint32_t gpu_pointer_neighbours(const GpuKnown *g, const IrValue *p, uint32_t axis) {
+uint32_t gpu_pointer_neighbours(const GpuFuncFacts *g, const IrValue *p, uint32_t axis) {
     return run_of(g, p, axis, 0).contiguous;
 }
 
 static uint32_t vector_of(const Threads *t, const IrOp *op, const Layout *l, uint32_t *axis) {
-    GpuKnown known = {t->func, t->ranges, t->facts};
+    GpuFuncFacts known = {t->func, t->ranges, t->facts};
     uint32_t best = 1;
     for (uint32_t d = 0; l && d < l->rank; d++) {
         uint32_t run = gpu_pointer_run(&known, op, d), most = layout_contiguity(l, d);

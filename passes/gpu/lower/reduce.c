@@ -9,17 +9,17 @@
 #include "passes/gpu/lower/combine.h"
 #include "passes/gpu/tuning.h"
 
-typedef struct Bit {
+typedef struct LayoutBit {
     LayoutDim dim;
     uint32_t at;  // of the dimension's number
-} Bit;
+} LayoutBit;
 
 typedef struct Reduce {
     Combiner c;
     uint32_t axis;
     Layout layout;  // of the remaining elements; registers whose halves are combined are dropped
     State x;
-    Bit bits[LAYOUT_MAX_TILE_BITS];  // of the axis, in the order in which they are taken
+    LayoutBit bits[LAYOUT_MAX_TILE_BITS];  // of the axis, in the order in which they are taken
     uint32_t bit_count;
     bool loops;      // the combiner loops
     uint32_t wrong;  // bits of lanes whose values are wrong: the lanes without these bits have the
@@ -28,17 +28,17 @@ typedef struct Reduce {
 
 // ---- the bits -----------------------------------------------------------------------------------
 
-static Bit bit_of(const Layout *l, uint32_t basis) {
+static LayoutBit bit_of(const Layout *l, uint32_t basis) {
     for (LayoutDim dim = LAYOUT_REG; dim <= LAYOUT_WARP; dim++)
         for (uint32_t at = 0; at < l->dim_bits[dim]; at++)
-            if (layout_basis(l, dim, at) == basis) return (Bit){dim, at};
+            if (layout_basis(l, dim, at) == basis) return (LayoutBit){dim, at};
     UNREACHABLE("no lane holds element %u", basis);
 }
 
 // Registers far apart come first if the machine adds neighbours two at once.
 static void find_bits(const Threads *t, Reduce *r) {
     uint32_t count = r->layout.axis_bits[r->axis], start = layout_axis_start(&r->layout, r->axis);
-    Bit all[LAYOUT_MAX_TILE_BITS];
+    LayoutBit all[LAYOUT_MAX_TILE_BITS];
     for (uint32_t k = 0; k < count; k++) all[k] = bit_of(&r->layout, UINT32_C(1) << (start + k));
     if (r->c.custom) {
         for (uint32_t k = 0; k < count; k++) r->bits[r->bit_count++] = all[k];
@@ -116,7 +116,7 @@ static void settle_lanes(Threads *t, Reduce *r) {
 // ---- warps --------------------------------------------------------------------------------------
 
 // The distance, in threads, of the g-th of a group from the group's first.
-static uint32_t away(uint32_t lanes, const Bit *bits, uint32_t count, uint32_t g) {
+static uint32_t away(uint32_t lanes, const LayoutBit *bits, uint32_t count, uint32_t g) {
     uint32_t by = 0;
     for (uint32_t i = 0; i < count; i++)
         if (g >> i & 1) by |= lanes << bits[i].at;
@@ -132,17 +132,17 @@ static State combine_tree(Threads *t, const Combiner *c, State *all, uint32_t co
 
 // All warps of a group store their states, and each reads all of them. The barrier at the end keeps
 // the memory until all have read it.
-static State combine_warps(Threads *t, const Reduce *r, const State *x, const Bit *bits,
+static State combine_warps(Threads *t, const Reduce *r, const State *x, const LayoutBit *bits,
                            uint32_t count) {
-    Board board = combine_board(t, &r->c, x);
-    combine_leave(t, &r->c, &board, x);
+    ExchangeBuffer buffer = combine_exchange_buffer(t, &r->c, x);
+    combine_store(t, &r->c, &buffer, x);
     threads_barrier(t);
     uint32_t group = 1u << count, lanes = ir_lane_count(t->func);
     uint32_t mask = away(lanes, bits, count, group - 1);
     State *all = arena_new(t->scratch, State, group);
     IrValue *first = ir_binary(&t->b, IR_AND, t->thread, threads_i32(t, ~(int64_t)mask));
     for (uint32_t g = 0; g < group; g++)
-        all[g] = combine_read(t, &r->c, &board, first, away(lanes, bits, count, g));
+        all[g] = combine_load(t, &r->c, &buffer, first, away(lanes, bits, count, g));
     threads_barrier(t);
     return combine_tree(t, &r->c, all, group);
 }
@@ -170,7 +170,7 @@ static uint32_t replicas(Threads *t, const Reduce *r) {
 
 // A position for each warp that is not a replica, those of a group adjacent: maps a warp's number
 // to it; `own`: the position of the warp itself, else that of the first of its group.
-static IrValue *place_of_warp(Threads *t, const Reduce *r, const Bit *bits, uint32_t count,
+static IrValue *place_of_warp(Threads *t, const Reduce *r, const LayoutBit *bits, uint32_t count,
                               bool own) {
     uint32_t none[GPU_LANE_BITS_MAX] = {0}, bases[LAYOUT_MAX_BITS] = {0};
     uint32_t warp_bits = (uint32_t)__builtin_ctz((uint32_t)t->func->warps), others = count;
@@ -206,7 +206,7 @@ static void read_group(Threads *t, IrValue *p, uint32_t reg, uint32_t group, IrV
 }
 
 // One part of a state, which each warp stores once; the result is the memory.
-static IrValue *leave_once(Threads *t, const Reduce *reduce, IrValue *x, const Bit *bits,
+static IrValue *leave_once(Threads *t, const Reduce *reduce, IrValue *x, const LayoutBit *bits,
                            uint32_t count) {
     if (x->type->elem == DTYPE_BOOL) x = ir_cast(&t->b, x, DTYPE_U8, false);
     uint32_t regs = x->type->count;
@@ -222,7 +222,7 @@ static IrValue *leave_once(Threads *t, const Reduce *reduce, IrValue *x, const B
 
 // Reads all the values that a group stored of it.
 static void read_all(Threads *t, const Reduce *reduce, IrValue *memory, const IrType *type,
-                     const Bit *bits, uint32_t count, IrValue **parts) {
+                     const LayoutBit *bits, uint32_t count, IrValue **parts) {
     uint32_t regs = type->count, group = 1u << count;
     IrValue *first = threads_at(t, memory, place_of_warp(t, reduce, bits, count, false));
     IrValue **all = arena_new(t->scratch, IrValue *, regs * group);
@@ -235,7 +235,7 @@ static void read_all(Threads *t, const Reduce *reduce, IrValue *memory, const Ir
     }
 }
 
-static State combine_warps_once(Threads *t, const Reduce *r, const State *x, const Bit *bits,
+static State combine_warps_once(Threads *t, const Reduce *r, const State *x, const LayoutBit *bits,
                                 uint32_t count) {
     uint32_t group = 1u << count;
     IrValue **memory = arena_new(t->scratch, IrValue *, r->c.parts);
@@ -253,7 +253,7 @@ static State combine_warps_once(Threads *t, const Reduce *r, const State *x, con
 }
 
 // Some registers at a time, which keeps the memory small.
-static void take_warps(Threads *t, Reduce *r, const Bit *bits, uint32_t count) {
+static void take_warps(Threads *t, Reduce *r, const LayoutBit *bits, uint32_t count) {
     uint32_t regs = layout_size(&r->layout, LAYOUT_REG);
     uint32_t step = TUNE_REDUCE_ELEMENTS / (ir_thread_count(t->func));
     if (step < 1) step = 1;
@@ -377,7 +377,7 @@ static IrValue *result(Threads *t, const Reduce *r, const IrType *type, IrValue 
 static void reduce_some(Threads *t, const IrOp *op, uint32_t first, uint32_t values) {
     Reduce r = begin(t, op, first, values);
     find_bits(t, &r);
-    if (r.bit_count == 0) combine_settle(t, &r.c, &r.x);
+    if (r.bit_count == 0) combine_quiet_nan(t, &r.c, &r.x);
     take_all(t, &r);
     for (uint32_t i = 0; i < values; i++) {
         IrValue *x = r.x.part[r.c.arg ? 1 : i];

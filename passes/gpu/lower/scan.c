@@ -99,7 +99,7 @@ static void load(Threads *t, ScanLowering *s) {
         for (uint32_t i = 0; i < s->lines; i++) regs[i] = i * s->n + place;
         s->x[k] = combine_pick(t, &s->c, &all, s->lines, regs);
     }
-    combine_settle(t, &s->c, &s->x[0]);
+    combine_quiet_nan(t, &s->c, &s->x[0]);
     for (uint32_t k = 1; k < s->n; k++) s->x[k] = combine_states(t, &s->c, &s->x[k - 1], &s->x[k]);
 }
 
@@ -144,16 +144,16 @@ static Prefix scan_warps(Threads *t, const ScanLowering *s, const State *sum) {
     if (!s->warp_bits) return p;
     uint32_t count = 1u << s->warp_bits, lanes = (1u << s->lane_bits) - 1;
     uint32_t all = ir_lane_count(t->func);
-    Board board = combine_board(t, &s->c, sum);
+    ExchangeBuffer buffer = combine_exchange_buffer(t, &s->c, sum);
     remark(t->remarks, t->b.span, REASON_SCAN_SHARED, NULL, REMARK(count));
-    combine_leave(t, &s->c, &board, sum);
+    combine_store(t, &s->c, &buffer, sum);
     threads_barrier(t);
     IrValue *at = position(t, s, (uint32_t)__builtin_ctz(all), s->warp_bits);
     int64_t mask = lanes | (count - 1) * all;
     IrValue *from = ir_binary(&t->b, IR_AND, t->thread, threads_i32(t, ~mask));
     for (uint32_t g = 0; g + 1 < count; g++) {
         uint32_t warp = s->reverse ? count - 1 - g : g;
-        State x = combine_read(t, &s->c, &board, from, warp * all + (s->reverse ? 0 : lanes));
+        State x = combine_load(t, &s->c, &buffer, from, warp * all + (s->reverse ? 0 : lanes));
         IrValue *has = ir_binary(&t->b, IR_GT, at, threads_i32(t, g));
         if (g) {
             State both = combine_where(t, &s->c, has, &p.x, &x);

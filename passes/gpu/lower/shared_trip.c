@@ -12,7 +12,7 @@ typedef struct Side {
 struct ThreadsTrip {
     IrValue *memory;
     Side side;  // of the loads
-    bool by_matrix, turned;
+    bool by_matrix, transposed;
     LayoutMatrix matrix;
     IrValue **parts;    // by register: the value that holds it; NULL: not loaded yet
     uint32_t *indices;  // and its index in that value
@@ -79,9 +79,10 @@ ThreadsPlaces threads_places(Threads *t, const Layout *l, const Layout *memory) 
 }
 
 IrValue *threads_places_at(Threads *t, const ThreadsPlaces *s, IrValue *memory, uint32_t reg) {
-    uint32_t offset = offset_of(s, reg), turned = offset & s->moving, apart = offset & ~s->moving;
+    uint32_t offset = offset_of(s, reg), transposed = offset & s->moving,
+             apart = offset & ~s->moving;
     IrValue *base = s->base;
-    if (turned) base = ir_binary(&t->b, IR_XOR, base, threads_i32(t, turned));
+    if (transposed) base = ir_binary(&t->b, IR_XOR, base, threads_i32(t, transposed));
     IrValue *p = threads_at(t, memory, base);
     return apart ? threads_at(t, p, threads_i64(t, apart)) : p;
 }
@@ -100,7 +101,7 @@ static void store_all(Threads *t, IrValue *memory, IrValue *x, const Side *s, Ir
     }
 }
 
-static void say_conflicts(Threads *t, const char *what, LayoutConflicts c) {
+static void remark_conflicts(Threads *t, const char *what, LayoutConflicts c) {
     if (c.wavefronts > c.phases)
         remark(t->remarks, t->b.span, REASON_BANK_CONFLICTS, what, REMARK(c.wavefronts, c.phases));
 }
@@ -112,8 +113,8 @@ void threads_trip_store(Threads *t, IrValue *p, IrValue *x, const Layout *from,
     Side s = side_of(from, memory, vector);
     place_threads(t, &s.at, NULL);
     if (t->remarks)
-        say_conflicts(t, "a store to",
-                      layout_conflicts(from, memory, vector, bits, t->machine->banks, true));
+        remark_conflicts(t, "a store to",
+                         layout_conflicts(from, memory, vector, bits, t->machine->banks, true));
     store_all(t, p, x, &s, threads_writer(t, from));
 }
 
@@ -132,30 +133,32 @@ static uint64_t trip_cost(const Layout *from, const Layout *to, const LayoutTrip
 // Tries matrix loads if they are possible and cost no more than `most`: each load is then a step of
 // K.
 static void try_matrix(GpuTrip *best, const LayoutSide *store, const Layout *to, uint32_t bits,
-                       const SharedBanks *banks, bool turned, uint64_t *most) {
+                       const SharedBanks *banks, bool transposed, uint64_t *most) {
     LayoutSide load = {.layout = to};
-    load.move = turned ? LAYOUT_MOVE_TRANSPOSED : LAYOUT_MOVE_MATRIX;
+    load.move = transposed ? LAYOUT_MOVE_TRANSPOSED : LAYOUT_MOVE_MATRIX;
     LayoutTrip way;
     LayoutMatrix matrix;
     if (!layout_trip(store, &load, bits, banks, &way)) return;
-    if (!layout_matrix(to, &way.memory, bits, turned, 4, &matrix)) return;
+    if (!layout_matrix(to, &way.memory, bits, transposed, 4, &matrix)) return;
     uint64_t cost = trip_cost(store->layout, to, &way, matrix.count << matrix.packed);
     if (cost > *most) return;
     *most = cost;
-    *best = (GpuTrip){.way = way, .by_matrix = true, .turned = turned, .matrix = matrix};
+    *best = (GpuTrip){.shared = way, .by_matrix = true, .transposed = transposed, .matrix = matrix};
 }
 
 // Wavefronts in excess of those that as many bytes take without conflicts; matrix loads have none.
-static void say_trip(Threads *t, const GpuTrip *plan, Dtype elem) {
+static void remark_trip(Threads *t, const GpuTrip *plan, Dtype elem) {
     if (!t->remarks) return;
-    const char *how = !plan->by_matrix ? "vectors" : plan->turned ? "ldmatrix.trans" : "ldmatrix";
-    const LayoutTrip *way = &plan->way;
+    const char *how = !plan->by_matrix   ? "vectors"
+                      : plan->transposed ? "ldmatrix.trans"
+                                         : "ldmatrix";
+    const LayoutTrip *way = &plan->shared;
     uint32_t size = (uint32_t)dtype_size(elem);
     uint32_t load_bytes = plan->by_matrix ? GPU_ACCESS_BYTES : way->load_vector * size;
     remark(t->remarks, t->b.span, REASON_SHARED_TRIP, how,
            REMARK(layout_elements(&way->memory) * size, way->store_vector * size, load_bytes));
-    say_conflicts(t, "a store to", way->store);
-    if (!plan->by_matrix) say_conflicts(t, "a load from", way->load);
+    remark_conflicts(t, "a store to", way->store);
+    if (!plan->by_matrix) remark_conflicts(t, "a load from", way->load);
 }
 
 static bool loads_matrices(const Machine *machine, uint32_t bits) {
@@ -166,8 +169,8 @@ bool gpu_trip(const LayoutSide *store, const LayoutSide *load, uint32_t bits,
               const Machine *machine, GpuTrip *trip) {
     uint64_t cost = UINT64_MAX;
     *trip = (GpuTrip){.by_matrix = false};
-    if (layout_trip(store, load, bits, machine->banks, &trip->way))
-        cost = trip_cost(store->layout, load->layout, &trip->way, trip->way.load_vector);
+    if (layout_trip(store, load, bits, machine->banks, &trip->shared))
+        cost = trip_cost(store->layout, load->layout, &trip->shared, trip->shared.load_vector);
     if (loads_matrices(machine, bits)) {
         try_matrix(trip, store, load->layout, bits, machine->banks, false, &cost);
         if (bits == 16) try_matrix(trip, store, load->layout, bits, machine->banks, true, &cost);
@@ -179,9 +182,9 @@ static ThreadsTrip *trip_from(Threads *t, IrValue *memory, const GpuTrip *plan, 
     ThreadsTrip *r = arena_new(t->scratch, ThreadsTrip, 1);
     *r = (ThreadsTrip){.memory = memory,
                        .by_matrix = plan->by_matrix,
-                       .turned = plan->turned,
+                       .transposed = plan->transposed,
                        .matrix = plan->matrix};
-    r->side = side_of(to, &plan->way.memory, r->by_matrix ? 1 : plan->way.load_vector);
+    r->side = side_of(to, &plan->shared.memory, r->by_matrix ? 1 : plan->shared.load_vector);
     place_threads(t, &r->side.at, r->by_matrix ? r->matrix.row_lanes : NULL);
     r->parts = arena_new(t->scratch, IrValue *, layout_size(to, LAYOUT_REG));
     r->indices = arena_new(t->scratch, uint32_t, layout_size(to, LAYOUT_REG));
@@ -195,9 +198,9 @@ ThreadsTrip *threads_trip_of(Threads *t, IrValue *x, const Layout *from, const L
     GpuTrip plan;
     CHECK(gpu_trip(&store, &load, dtype_bits(elem), t->machine, &plan),
           "no trip between two layouts of a tile");
-    say_trip(t, &plan, elem);
-    IrValue *memory = threads_shared(t, elem, layout_elements(&plan.way.memory));
-    Side in = side_of(from, &plan.way.memory, plan.way.store_vector);
+    remark_trip(t, &plan, elem);
+    IrValue *memory = threads_shared(t, elem, layout_elements(&plan.shared.memory));
+    Side in = side_of(from, &plan.shared.memory, plan.shared.store_vector);
     place_threads(t, &in.at, NULL);
     store_all(t, memory, x, &in, writer);
     return trip_from(t, memory, &plan, to);
@@ -225,19 +228,19 @@ static uint32_t vector_in(const Layout *l, const Layout *memory, uint32_t bits) 
 // The cheaper method to read `l` from it.
 static GpuTrip reading(const Layout *l, const Layout *memory, uint32_t bits,
                        const Machine *machine) {
-    GpuTrip plan = {.way = {.memory = *memory, .load_vector = vector_in(l, memory, bits)}};
+    GpuTrip plan = {.shared = {.memory = *memory, .load_vector = vector_in(l, memory, bits)}};
     LayoutConflicts c =
-        layout_conflicts(l, memory, plan.way.load_vector, bits, machine->banks, false);
-    uint64_t best = cost_of(l, plan.way.load_vector, c);
-    for (int turned = 0; turned < 2 && loads_matrices(machine, bits); turned++) {
+        layout_conflicts(l, memory, plan.shared.load_vector, bits, machine->banks, false);
+    uint64_t best = cost_of(l, plan.shared.load_vector, c);
+    for (int transposed = 0; transposed < 2 && loads_matrices(machine, bits); transposed++) {
         LayoutMatrix matrix;
-        if (!layout_matrix(l, memory, bits, turned, 4, &matrix)) continue;
+        if (!layout_matrix(l, memory, bits, transposed, 4, &matrix)) continue;
         c = (LayoutConflicts){matrix.count, layout_matrix_wavefronts(&matrix, bits)};
         uint64_t cost = cost_of(l, matrix.count << matrix.packed, c);
         if (cost > best) continue;
         best = cost;
         plan.by_matrix = true;
-        plan.turned = turned;
+        plan.transposed = transposed;
         plan.matrix = matrix;
     }
     return plan;
@@ -264,7 +267,7 @@ static void load_matrices(Threads *t, ThreadsTrip *trip, uint32_t reg) {
     IrValue *p = threads_places_at(t, &trip->side.at, trip->memory, reg);
     IrOp *op = ir_op(&t->b, IR_THREAD_MATRIX_LOAD, 1, &p, 1, &type, 0, NULL);
     ir_attr_set_int(op, IR_ATTR_COUNT, trip->matrix.count);
-    ir_attr_set_int(op, IR_ATTR_TURNED, trip->turned);
+    ir_attr_set_int(op, IR_ATTR_TURNED, trip->transposed);
     for (uint32_t i = 0; i < count; i++) {
         trip->parts[reg + i] = ir_result(op, 0);
         trip->indices[reg + i] = i;

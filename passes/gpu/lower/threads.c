@@ -6,7 +6,7 @@
 // ---- ops that stay the same ---------------------------------------------------------------------
 
 // Reports arithmetic of f64 if the machine has few units for it.
-static void say_slow(Threads *t, const IrOp *op) {
+static void remark_slow(Threads *t, const IrOp *op) {
     enum { SLOW = 8 };
     bool works = ir_op_is(op->code, IR_FAMILY_ARITHMETIC | IR_FAMILY_FUNCTION);
     if (!t->remarks || !works || op->results[0].type->elem != DTYPE_F64) return;
@@ -17,7 +17,7 @@ static void say_slow(Threads *t, const IrOp *op) {
 
 // The same op on the values that the thread holds.
 static void again(Threads *t, const IrOp *op) {
-    say_slow(t, op);
+    remark_slow(t, op);
     IrValue **operands = arena_new(t->scratch, IrValue *, op->operand_count + 1);
     const IrType **types = arena_new(t->scratch, const IrType *, op->result_count + 1);
     for (uint32_t i = 0; i < op->operand_count; i++) operands[i] = threads_operand(t, op, i);
@@ -205,10 +205,10 @@ bool pass_gpu_threads(IrFunc *f, PassContext *context) {
                  .facts = context->facts,
                  .remarks = context->remarks};
     // The facts of the variant hold for the function from here on; the kept analysis has fewer.
-    gpu_known(f, t.facts);
+    gpu_apply_guard_facts(f, t.facts);
     t.ranges = ir_ranges(context->scratch, f, IR_TRUST_CHECKED);
     IrBlock *body = ir_block_create(f), *old = section->block;
-    t.room = threads_room_find(t.scratch, f, old);
+    t.budget = threads_shared_budget(t.scratch, f, old);
     t.b = ir_builder_at_end(body);
     t.thread = thread_id(&t);
     threads_block(&t, old, body);

@@ -16,7 +16,7 @@
 //     combiner.c     combiners of the program's own     shared_trip.c through shared memory
 //     effect.c       atomics, assert; print.c           coords.c      layouts as numbers
 //     copy_ring.c    copies during the computation      copy_direct.c straight to shared memory
-//     copy_map.c     copies by tensor maps              room.c        shared memory that is left
+//     copy_map.c     copies by tensor maps              shared_budget.c  shared memory left
 //     network.c      sorts in registers
 //
 // Invariants: registers that hold the same element hold the same value, in all threads. Ops that
@@ -33,7 +33,7 @@
 #include "passes/gpu/cost.h"
 #include "passes/gpu/gpu.h"
 
-typedef struct ThreadsRoom ThreadsRoom;
+typedef struct SharedBudget SharedBudget;
 
 typedef struct Threads {
     IrFunc *func;
@@ -44,7 +44,7 @@ typedef struct Threads {
     unsigned facts;
     Remarks *remarks;  // NULL: no remarks are collected
     IrRanges *ranges;
-    ThreadsRoom *room;
+    SharedBudget *budget;
     const IrOp *op;   // that is lowered
     Map map;          // IrValue * of the gpu level → IrValue * of the thread level
     IrBuilder b;      // the position of new ops, with the span of the op that is lowered
@@ -113,11 +113,12 @@ IrValue *threads_at(Threads *t, IrValue *p, IrValue *index);  // index i32 or i6
 IrValue *threads_xor_lane(Threads *t, IrValue *x, uint32_t by);
 IrValue *threads_from_lane(Threads *t, IrValue *x, IrValue *lane);
 
-// room.c: is there memory for this many bytes of the op that is lowered, in addition to the places
-// that are held? And do they, after the loops of these places, make fewer programs run at once?
-ThreadsRoom *threads_room_find(Arena *scratch, const IrFunc *f, const IrBlock *body);
-bool threads_has_room(const Threads *t, uint64_t bytes);
-bool threads_room_costs(const Threads *t, uint64_t bytes);
+// shared_budget.c: is there memory for this many bytes of the op that is lowered, in addition to
+// the places that are held? And do they, after the loops of these places, make fewer programs run
+// at once?
+SharedBudget *threads_shared_budget(Arena *scratch, const IrFunc *f, const IrBlock *body);
+bool threads_fits_shared(const Threads *t, uint64_t bytes);
+bool threads_costs_occupancy(const Threads *t, uint64_t bytes);
 
 // ---- a tile through shared memory (shared_trip.c) -----------------------------------------------
 
@@ -180,7 +181,7 @@ void threads_scan(Threads *t, const IrOp *op);    // scan.c
 void threads_dot(Threads *t, const IrOp *op);     // dot.c
 void threads_order(Threads *t, const IrOp *op);   // sort.c: gather, sort, topk, histogram
 // The minimum of an i32 scalar over all threads, in all threads (effect.c).
-IrValue *threads_least(Threads *t, IrValue *x);
+IrValue *threads_minimum(Threads *t, IrValue *x);
 void threads_effect(Threads *t, const IrOp *op);  // effect.c: atomics, assert, print
 void threads_print(Threads *t, const IrOp *op);   // print.c
 

@@ -62,9 +62,9 @@ typedef struct Pipelined {
     Ops ops;          // of the body: the loads and the ops they need
     IrValue **ahead;  // the plan's carried values, that many steps ahead; before the loop, then
                       // within
-    IrValue **kept;   // by feed: the value, if it is not copied
-    uint32_t carried, carried_kept;  // the positions of these among the body's arguments
-    bool unasked;                    // a step past the end loads nothing anyway
+    IrValue **in_registers;               // by feed: the value, if it is not copied
+    uint32_t carried, carried_registers;  // the positions of these among the body's arguments
+    bool unguarded;                       // a step past the end loads nothing anyway
 } Pipelined;
 
 typedef struct Pipeline {
@@ -206,7 +206,7 @@ static void for_producer(Pipeline *p, IrOp *op) {
 static void copy_feed(Pipeline *p, const PipelineFeed *feed, IrValue *ring, IrValue *at,
                       const Map *map) {
     IrValue *x = mapped(map, ir_result(feed->load, 0));
-    x->type = ir_with_layout(p->func->module, x->type, &feed->spread);
+    x->type = ir_with_layout(p->func->module, x->type, &feed->load_layout);
     IrValue *operands[4] = {slot(p, ring, at), x, p->bars, at};
     IrBuilder here = p->b;
     p->b.span = feed->load->span;
@@ -287,16 +287,16 @@ static void load_if(Pipeline *p, Pipelined *e, IrValue *counter, uint32_t steps,
     ir_yield(&p->b, (uint32_t)results, none);
     p->b = here;
     IrOp *op = ir_op(&p->b, IR_IF, 1, &on, (uint32_t)results, types, 2, regions);
-    for (size_t i = 0; i < results; i++) e->kept[i] = ir_result(op, (uint32_t)i);
+    for (size_t i = 0; i < results; i++) e->in_registers[i] = ir_result(op, (uint32_t)i);
 }
 
 // Copies the loads of the step that many steps ahead to slot `at`; or, with `at` NULL, loads them:
-// e->kept. If a step past the end loads nothing anyway, there is no test.
+// e->in_registers. If a step past the end loads nothing anyway, there is no test.
 static void load_step(Pipeline *p, Pipelined *e, IrValue *counter, uint32_t steps, IrValue *on,
                       IrValue *at) {
-    if (e->unasked) {
+    if (e->unguarded) {
         IrValue **values = step_values(p, e, counter, steps, at);
-        if (!at) e->kept = values;
+        if (!at) e->in_registers = values;
     } else {
         load_if(p, e, counter, steps, on, at);
     }
@@ -360,8 +360,8 @@ static uint32_t carry(Pipeline *p, IrValue *init) {
 static void carry_pipelined(Pipeline *p, Pipelined *e) {
     e->carried = p->body->arg_count;
     for (size_t i = 0; i < p->plan->ahead.count; i++) carry(p, e->ahead[i]);
-    e->carried_kept = p->body->arg_count;
-    for (size_t i = 0; !e->copies && i < e->feeds.count; i++) carry(p, e->kept[i]);
+    e->carried_registers = p->body->arg_count;
+    for (size_t i = 0; !e->copies && i < e->feeds.count; i++) carry(p, e->in_registers[i]);
 }
 
 static void remake(Pipeline *p) {
@@ -441,21 +441,21 @@ static void load_ahead(Pipeline *p, Pipelined *e, IrValue *bound) {
     IrValue *counter = p->body->args[0], *at = e->copies ? p->body->args[p->read + 1] : NULL;
     for (size_t i = 0; i < p->plan->ahead.count; i++) e->ahead[i] = p->body->args[e->carried + i];
     IrValue *on = below(p, counter, bound);
-    if (e->copies || e->unasked || p->plan->ahead.count || p->writes) {
+    if (e->copies || e->unguarded || p->plan->ahead.count || p->writes) {
         load_step(p, e, counter, e->distance, on, at);
         return;
     }
     // The last step loads its own values once more: a branch would delay the code around it. If the
     // loop writes, the loads may read what it writes.
     IrValue *next = some_steps_on(p, counter, e->distance);
-    e->kept = step_values(p, e, ir_ternary(&p->b, IR_SELECT, on, next, counter), 0, NULL);
+    e->in_registers = step_values(p, e, ir_ternary(&p->b, IR_SELECT, on, next, counter), 0, NULL);
 }
 
 static void yield_more(Pipeline *p, Pipelined *e) {
     advance(p, e, some_steps_on(p, p->body->args[0], e->distance));
     for (size_t i = 0; i < p->plan->ahead.count; i++) ir_add_operand(p->body->last, e->ahead[i]);
     for (size_t i = 0; !e->copies && i < e->feeds.count; i++)
-        ir_add_operand(p->body->last, e->kept[i]);
+        ir_add_operand(p->body->last, e->in_registers[i]);
 }
 
 // The next slot, without a division; the slot that is read now is the last of those to fill. If
@@ -492,8 +492,8 @@ static void read_permuted(Pipeline *p, IrOp *op, IrValue *at) {
     Layout memory = layout_permute(at->type->layout, order), wanted;
     const IrType *type = ir_ptr(p->func->module, x->elem, x->rank, x->shape);
     type = ir_with_layout(p->func->module, type, &memory);
-    IrOp *turned = ir_op(&p->b, IR_PERMUTE, 1, &at, 1, &type, 0, NULL);
-    turned->attrs[0] = op->attrs[0];
+    IrOp *transposed = ir_op(&p->b, IR_PERMUTE, 1, &at, 1, &type, 0, NULL);
+    transposed->attrs[0] = op->attrs[0];
     while (op->results[0].uses) {
         IrUse *use = op->results[0].uses;
         IrOp *user = use->user;
@@ -501,7 +501,7 @@ static void read_permuted(Pipeline *p, IrOp *op, IrValue *at) {
         p->b = ir_builder_before(user);
         p->b.span = user->span;
         ir_set_operand(user, (uint32_t)(use - user->operands),
-                       read_place(p, ir_result(turned, 0), &wanted));
+                       read_place(p, ir_result(transposed, 0), &wanted));
     }
     ir_erase(op);
 }
@@ -529,7 +529,7 @@ static void use_pipelined(Pipeline *p, const Pipelined *e, IrValue *const *place
     for (size_t i = 0; i < e->feeds.count; i++) {
         IrOp *load = e->feeds.data[i]->load;
         IrValue *x = ir_result(load, 0);
-        if (!e->copies) ir_replace_all(x, p->body->args[e->carried_kept + i]);
+        if (!e->copies) ir_replace_all(x, p->body->args[e->carried_registers + i]);
         while (x->uses) read_for(p, x->uses, places[i]);
         ir_erase(load);
     }
@@ -555,9 +555,9 @@ static Pipelined early_of(Pipeline *p, bool copies) {
     for (size_t i = 0; i < plan->feeds.count; i++)
         if (plan->feeds.data[i].copied == copies)
             vec_push(p->scratch, &e.feeds, &plan->feeds.data[i]);
-    e.kept = arena_new(p->scratch, IrValue *, e.feeds.count + 1);
+    e.in_registers = arena_new(p->scratch, IrValue *, e.feeds.count + 1);
     e.ops = marked(p, &e);
-    e.unasked = !copies && all_end_with_loop(p, &e);
+    e.unguarded = !copies && all_end_with_loop(p, &e);
     return e;
 }
 
@@ -799,7 +799,7 @@ bool pass_gpu_pipeline(IrFunc *f, PassContext *context) {
         p.least_hi = hi.known ? hi.min : INT64_MIN;
         CHECK(rewrite_constant_int(ir_operand(loop, 2), &p.step), "a step that is known");
         for (const IrOp *op = p.body->first; op; op = op->next) {
-            p.writes |= rewrite_stirs_memory(op);
+            p.writes |= rewrite_clobbers_memory(op);
             if (plan.advances && plan.advances[op->id]) vec_push(p.scratch, &p.advance, op);
         }
         pipeline_loop(&p);

@@ -27,7 +27,8 @@ typedef struct PipelinePlanner {
 static bool is_load(const IrOp *op) { return op->code == IR_VIEW_LOAD || op->code == IR_LOAD; }
 
 // Remarks of passes about a load name the parameter it reads.
-static void say(const PipelinePlanner *p, const IrOp *op, Reason reason, RemarkNumbers numbers) {
+static void add_remark(const PipelinePlanner *p, const IrOp *op, Reason reason,
+                       RemarkNumbers numbers) {
     char what[96];
     if (!p->context->remarks) return;
     bool view = op->code == IR_VIEW_LOAD;
@@ -72,7 +73,7 @@ static Reason loop_reason(PipelinePlanner *p) {
     if (ir_attr_int(loop, IR_ATTR_EXIT)) return REASON_PIPELINE_EXIT;
     bool counts = rewrite_constant_int(ir_operand(loop, 2), &step);
     bool up = !ir_attr_int(loop, IR_ATTR_DOWN);
-    if (!counts || !up || step <= 0 || step > INT64_MAX / TUNE_STAGES_MOST)
+    if (!counts || !up || step <= 0 || step > INT64_MAX / TUNE_STAGES_MAX)
         return REASON_PIPELINE_STEP;
     return REASONS;
 }
@@ -101,7 +102,7 @@ static bool writes_own_step(const PipelinePlanner *p, const IrOp *store, const I
     for (const IrOp *op = load; op != store; op = op->next)
         if (!op->next) return false;  // the load comes after it
     return alias_same_elements(p->facts->facts, store, load) &&
-           iterations_apart(&iterations, p->plan->loop, load);
+           iterations_disjoint(&iterations, p->plan->loop, load);
 }
 
 static Reason memory_reason(const PipelinePlanner *p, const IrOp *load) {
@@ -229,14 +230,14 @@ static bool memory_for(PipelinePlanner *p, PipelineFeed *feed, const Layout *wan
     LayoutSide copy = {.layout = type->layout, .max_bytes = bytes, .min_bytes = bytes};
     LayoutSide load = {.layout = wanted, .max_bytes = GPU_ACCESS_BYTES, .min_bytes = 4};
     if (memory_of_unit(feed->load->results, &feed->memory)) {
-        feed->spread = *type->layout;
+        feed->load_layout = *type->layout;
         if (gpu_copy_vector(p->func, p->facts, feed->load, &feed->memory) == vector) return true;
     }
     for (; load.max_bytes >= 4; load.max_bytes /= 2) {
         GpuTrip trip;
         if (!gpu_trip(&copy, &load, bits, p->facts->machine, &trip)) continue;
-        feed->memory = trip.way.memory;
-        feed->spread = *type->layout;
+        feed->memory = trip.shared.memory;
+        feed->load_layout = *type->layout;
         if (gpu_copy_vector(p->func, p->facts, feed->load, &feed->memory) == vector) return true;
     }
     return false;
@@ -247,7 +248,7 @@ static bool direct_memory_for(PipelinePlanner *p, PipelineFeed *feed, const Layo
     GpuDirect direct;
     if (!gpu_direct(p->func, p->facts, feed->load, wanted, &direct)) return false;
     feed->memory = direct.memory;
-    feed->spread = direct.spread;
+    feed->load_layout = direct.load_layout;
     return true;
 }
 
@@ -335,7 +336,7 @@ static uint32_t stages_that_fit(const PipelinePlanner *p, const IrBlock *block) 
     uint32_t stages = p->func->stages ? (uint32_t)p->func->stages : TUNE_STAGES;
     uint64_t room = p->facts->machine->shared_bytes, step = pipeline_step_bytes(p->plan);
     uint64_t other = other_bytes(p->plan, block) + TUNE_SHARED_SPARE;
-    if (stages > TUNE_STAGES_MOST) stages = TUNE_STAGES_MOST;
+    if (stages > TUNE_STAGES_MAX) stages = TUNE_STAGES_MAX;
     while (stages >= 2 && room && stages * step + other > room) stages--;
     return stages >= 2 ? stages : 0;
 }
@@ -354,7 +355,7 @@ uint64_t pipeline_place_bytes(const IrBlock *body) {
 
 // ---- in registers -------------------------------------------------------------------------------
 
-uint32_t pipeline_words(const IrType *type) {
+uint32_t pipeline_registers(const IrType *type) {
     if (!type->layout) return 1;
     return layout_size(type->layout, LAYOUT_REG) * ir_elem_size(type) / 4;
 }
@@ -368,13 +369,13 @@ static void drop(PipelinePlan *plan, size_t i) {
 
 // Prefetches into registers, for the reason that it is not copied; false: there are too few.
 static bool keep_in_registers(PipelinePlanner *p, PipelineFeed *feed, Reason reason) {
-    uint32_t words = pipeline_words(feed->load->results[0].type);
+    uint32_t words = pipeline_registers(feed->load->results[0].type);
     feed->copied = false;
     bool fits = p->registers + words <= TUNE_STAGED_REGISTERS &&
                 p->carried + p->registers + words <= TUNE_CARRIED_REGISTERS;
-    say(p, feed->load, fits ? reason : REASON_PIPELINE_REGISTERS_FULL, REMARK(words));
+    add_remark(p, feed->load, fits ? reason : REASON_PIPELINE_REGISTERS_FULL, REMARK(words));
     if (!fits) return false;
-    say(p, feed->load, REASON_PIPELINED_REGISTERS, REMARK(words));
+    add_remark(p, feed->load, REASON_PIPELINED_REGISTERS, REMARK(words));
     p->registers += words;
     return true;
 }
@@ -391,7 +392,7 @@ static bool only_maps_copy(const PipelinePlanner *p, PipelineFeed *feed, Reason 
     for (const IrUse *use = load->results[0].uses; use; use = use->next)
         if (!pipeline_use(use, &wanted)) return false;
     if (!memory_of_unit(load->results, &feed->memory) || !map_of(p, feed, &map)) return false;
-    feed->spread = *load->results[0].type->layout;
+    feed->load_layout = *load->results[0].type->layout;
     feed->needs_map = true;
     feed->without = reason;
     return true;
@@ -404,7 +405,7 @@ static void plan_load(PipelinePlanner *p, IrOp *load) {
                  // arrives soon
     Reason reason = load_reason(p, &feed);
     if (reason != REASONS) {
-        say(p, load, reason, REMARK(0));
+        add_remark(p, load, reason, REMARK(0));
         return;
     }
     reason = ring_reason(p, &feed);
@@ -507,8 +508,8 @@ static void settle_distance(PipelinePlanner *p) {
     for (size_t i = plan->feeds.count; i-- > 0;) {
         const IrOp *load = plan->feeds.data[i].load;
         if (plan->feeds.data[i].copied)
-            say(p, load, plan->by_map ? REASON_PIPELINED_MAP : REASON_PIPELINED,
-                REMARK(plan->distance, (int64_t)bytes_of(load->results)));
+            add_remark(p, load, plan->by_map ? REASON_PIPELINED_MAP : REASON_PIPELINED,
+                       REMARK(plan->distance, (int64_t)bytes_of(load->results)));
     }
 }
 
@@ -675,11 +676,11 @@ PipelinePlan pipeline_plan(IrFunc *f, const PassContext *context, const GpuFacts
     if (!loads_tiles(p.body)) return plan;
     Reason reason = loop_reason(&p);
     if (reason != REASONS) {
-        say(&p, loop, reason, REMARK(0));
+        add_remark(&p, loop, reason, REMARK(0));
         return plan;
     }
     for (uint32_t i = 0; i < loop->result_count; i++)
-        p.carried += pipeline_words(loop->results[i].type);
+        p.carried += pipeline_registers(loop->results[i].type);
     plan_block(&p, p.body);
     plan.tiles = tiles_around(&p);
     settle_stages(&p);
@@ -688,6 +689,6 @@ PipelinePlan pipeline_plan(IrFunc *f, const PassContext *context, const GpuFacts
     settle_tiles(&p);
     settle_distance(&p);
     plan.producers = pipeline_producers(f, facts, &plan, context->scratch);
-    if (plan.producers) say(&p, loop, REASON_PIPELINED_PRODUCER, REMARK(plan.producers));
+    if (plan.producers) add_remark(&p, loop, REASON_PIPELINED_PRODUCER, REMARK(plan.producers));
     return plan;
 }

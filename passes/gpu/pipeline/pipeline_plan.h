@@ -13,15 +13,15 @@
 
 typedef struct PipelineFeed {
     IrOp *load;
-    bool copied;     // else kept in registers
-    uint32_t map;    // of a plan by maps: the function's map that copies it
-    bool changed;    // of a loop of products: it becomes a factor only after other ops
-    bool needs_map;  // threads cannot copy it, for a reason
-    Reason without;  // that reason
-    Layout memory;   // of its slots
-    Layout spread;   // of the load that is copied there
-    bool *needed;    // by op id: the load, and the ops of the loop that its address, mask and pad
-                     // need
+    bool copied;         // else kept in registers
+    uint32_t map;        // of a plan by maps: the function's map that copies it
+    bool changed;        // of a loop of products: it becomes a factor only after other ops
+    bool needs_map;      // threads cannot copy it, for a reason
+    Reason without;      // that reason
+    Layout memory;       // of its slots
+    Layout load_layout;  // of the load that is copied there
+    bool *needed;  // by op id: the load, and the ops of the loop that its address, mask and pad
+                   // need
 } PipelineFeed;
 
 typedef struct PipelinePlan {
@@ -53,7 +53,7 @@ int pipeline_producers(const IrFunc *f, const GpuFacts *facts, const PipelinePla
 // The bytes that are copied for a step.
 uint64_t pipeline_step_bytes(const PipelinePlan *plan);
 // Registers of 32 bits that a thread needs for such a tile.
-uint32_t pipeline_words(const IrType *type);
+uint32_t pipeline_registers(const IrType *type);
 // The bytes of all shared memory of a body.
 uint64_t pipeline_place_bytes(const IrBlock *body);
 

@@ -57,7 +57,7 @@ static bool asserts_in(const IrBlock *block) {
 static bool suits_producer(const IrFunc *f, const PipelinePlan *plan, Arena *scratch) {
     const IrOp *outside = plan->tiles ? plan->tiles : plan->loop;
     if (f->producers < 0 || !plan->by_map || plan->ahead.count || f->ctas > 1) return false;
-    if (f->warps > TUNE_PRODUCER_WARPS_MOST || outside->block != ir_body(f)) return false;
+    if (f->warps > TUNE_PRODUCER_WARPS_MAX || outside->block != ir_body(f)) return false;
     bool *known = arena_new(scratch, bool, f->op_count);
     if (!bounds_follow_arguments(plan, plan->loop, known)) return false;
     if (!bounds_follow_arguments(plan, plan->tiles, known) || asserts_in(ir_body(f))) return false;
@@ -83,9 +83,9 @@ static void find_products(const IrBlock *block, Products *found) {
     for (const IrOp *op = block->first; op; op = op->next) {
         if (op->code == IR_DOT) {
             found->count++;
-            found->words += pipeline_words(op->results[0].type);
+            found->words += pipeline_registers(op->results[0].type);
             if (gpu_factor_in_registers(op))
-                found->words += pipeline_words(ir_operand(op, 0)->type);
+                found->words += pipeline_registers(ir_operand(op, 0)->type);
         }
         for (uint32_t i = 0; i < op->region_count; i++) find_products(op->regions[i], found);
     }
@@ -102,12 +102,12 @@ static bool is_used_after(const IrValue *v, const IrOp *loop) {
 }
 
 // Registers of a thread for values that are needed only when the loop is over.
-static uint32_t held_words(const IrOp *loop) {
+static uint32_t carried_registers(const IrOp *loop) {
     uint32_t words = 0;
     for (const IrOp *op = loop->block->first; op != loop; op = op->next)
         for (uint32_t i = 0; i < op->result_count; i++)
             if (op->results[i].type->layout && is_used_after(&op->results[i], loop))
-                words += pipeline_words(op->results[i].type);
+                words += pipeline_registers(op->results[i].type);
     return words;
 }
 
@@ -132,7 +132,7 @@ int pipeline_producers(const IrFunc *f, const GpuFacts *facts, const PipelinePla
     if (f->producers) return f->producers;
     Products products = {0};
     find_products(plan->loop->regions[0], &products);
-    products.words += held_words(plan->loop);
+    products.words += carried_registers(plan->loop);
     if (products.count == 1 && !runs_alone(f, facts, plan, &products)) return 0;
     bool trades = f->warps == 2 * GROUP && products.words >= TUNE_PRODUCERS_TRADE_REGISTERS;
     return trades ? GROUP : 1;

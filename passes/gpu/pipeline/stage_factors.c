@@ -45,7 +45,7 @@ static bool is_made_anew(const Staging *k, const IrOp *op) {
 static uint32_t registers_of(const Staging *k, const IrValue *v) {
     if (!ir_value_is_tile(v) || ir_is_shared_pointer(v)) return 0;
     if (v->def && is_made_anew(k, v->def)) return 0;
-    uint32_t own = pipeline_words(v->type);
+    uint32_t own = pipeline_registers(v->type);
     if (!v->def || layout_rule(v->def) != LAYOUT_RULE_SHAPE) return own;
     uint32_t from = k->registers[ir_operand(v->def, 0)->id];  // renamed only
     return from < own ? from : own;
@@ -81,7 +81,7 @@ static void count_block(Staging *k, const IrBlock *block) {
 }
 
 // The most registers that are live at a product while the value is.
-static uint32_t most_beside(const Staging *k, const IrValue *v) {
+static uint32_t peak_registers(const Staging *k, const IrValue *v) {
     uint32_t live = 0, most = 0;
     for (uint32_t at = 0; at < k->positions; at++) {
         live += k->words[at];
@@ -102,16 +102,16 @@ static bool is_in_inner_loop(const IrOp *op, const IrBlock *home) {
 // Is the value used by products of the matrix unit alone, all in one layout, in some loop after it?
 static bool is_factor(const IrValue *v, Layout *wanted) {
     Layout other;
-    bool turned = false;
+    bool transposed = false;
     if (!ir_value_is_tile(v) || v->def->region_count) return false;
     for (const IrUse *use = v->uses; use; use = use->next) {
         if (use->user->code != IR_DOT) return false;
         if (!pipeline_use(use, &other)) return false;
         if (use == v->uses) *wanted = other;
         if (!layout_equal(&other, wanted)) return false;
-        turned |= is_in_inner_loop(use->user, v->def->block);
+        transposed |= is_in_inner_loop(use->user, v->def->block);
     }
-    return turned;
+    return transposed;
 }
 
 // The last op of the value's own block that uses it, or contains a use.
@@ -245,7 +245,7 @@ static void read_at_uses(Staging *k, IrValue *v, IrValue *place, const Layout *w
 static void stage_factor(Staging *k, IrOp *op, const Layout *wanted) {
     IrValue *v = ir_result(op, 0), *x = op->code == IR_GPU_CONVERT ? ir_operand(op, 0) : v;
     const Machine *machine = k->context->machine;
-    uint32_t most = most_beside(k, v), registers = k->registers[v->id];
+    uint32_t most = peak_registers(k, v), registers = k->registers[v->id];
     uint64_t bytes = (uint64_t)v->type->count * ir_elem_size(v->type);
     // Directly after the op that computes it, so that a load may become a copy.
     const IrOp *last = last_of(v), *first = x->def && x->def->block == op->block ? x->def : op;
@@ -257,7 +257,7 @@ static void stage_factor(Staging *k, IrOp *op, const Layout *wanted) {
     if (!moves && (!machine->tile_registers || most <= machine->tile_registers)) return;
     if (k->places + bytes + moved_between(first, last, v) > machine->shared_bytes) return;
     if (!gpu_trip(&store, &load, dtype_bits(v->type->elem), machine, &trip)) return;
-    if (!by_unit) memory = trip.way.memory;
+    if (!by_unit) memory = trip.shared.memory;
     remark(k->context->remarks, op->span, moves ? REASON_FACTOR_STORED : REASON_FACTOR_KEPT, NULL,
            REMARK((int64_t)bytes, registers, most));
     k->words[ir_live_begin(k->live, v)] -= registers;

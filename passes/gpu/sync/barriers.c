@@ -18,10 +18,10 @@
 #include "passes/passes.h"
 
 typedef enum TouchKind {
-    OF_SHARED,
-    UNDER_WAY,  // a copy to shared memory, until it has been waited for
-    OF_GLOBAL,
-    BEHIND  // of global memory, before a barrier for shared memory only
+    ACCESS_SHARED,
+    ACCESS_COPY_IN_FLIGHT,  // a copy to shared memory, until it has been waited for
+    ACCESS_GLOBAL,
+    ACCESS_GLOBAL_UNORDERED  // of global memory, before a barrier for shared memory only
 } TouchKind;
 
 // An access: the piece of shared memory, or NULL if it is unknown.
@@ -53,7 +53,7 @@ typedef struct Barriers {
     uint32_t changes;  // to the barriers that stay
     // A walk that adds no barriers: without this one, do accesses conflict?
     const IrOp *without;
-    bool met;
+    bool conflict_found;
     uint32_t walks, walk;  // walks that add none; the number of this walk, from 1
     LoopEnd *ends[2];      // of loops, by the number of the op; in walks that add no barriers
 } Barriers;
@@ -101,7 +101,8 @@ static bool touch_of(const Barriers *b, const IrOp *op, uint32_t i, BarrierTouch
     if (!touches_operand(op, i)) return false;
     bool elsewhere, writes = ir_op_info(op->code)->effect == IR_EFFECT_WRITE;
     const IrOp *piece = gpu_piece_of(ir_operand(op, i), &elsewhere);
-    *touch = (BarrierTouch){.piece = piece, .kind = OF_SHARED, .writes = writes, .epoch = b->epoch};
+    *touch =
+        (BarrierTouch){.piece = piece, .kind = ACCESS_SHARED, .writes = writes, .epoch = b->epoch};
     return !elsewhere;
 }
 
@@ -119,9 +120,10 @@ bool gpu_pieces_overlap(const IrOp *a, const IrOp *b) {
 }
 
 static bool conflict(const BarrierTouch *a, const BarrierTouch *b) {
-    if (a->kind >= OF_GLOBAL || (a->kind == UNDER_WAY && a->piece == b->piece)) return false;
+    if (a->kind >= ACCESS_GLOBAL || (a->kind == ACCESS_COPY_IN_FLIGHT && a->piece == b->piece))
+        return false;
     if ((!a->writes && !b->writes) || a->epoch == b->epoch) return false;
-    if (a->kind == UNDER_WAY && a->by_map && !b->piece) return false;
+    if (a->kind == ACCESS_COPY_IN_FLIGHT && a->by_map && !b->piece) return false;
     return !a->piece || !b->piece || a->piece == b->piece || gpu_pieces_overlap(a->piece, b->piece);
 }
 
@@ -142,15 +144,15 @@ static void add_all(Barriers *b, Touches *touches, const Touches *more) {
 }
 
 static void walk(Barriers *b, IrBlock *block, Touches *touches);
-static void settle(Barriers *b, const IrOp *barrier, Touches *touches);
+static void apply_barrier(Barriers *b, const IrOp *barrier, Touches *touches);
 
 // Does the condition say that the loop has a first step?
-static bool says_entered(const Barriers *b, const IrOp *loop, const IrValue *condition) {
+static bool implies_entered(const Barriers *b, const IrOp *loop, const IrValue *condition) {
     const IrOp *def = condition->def;
     if (!def) return false;
     if (def->code == IR_AND)
-        return says_entered(b, loop, ir_operand(def, 0)) ||
-               says_entered(b, loop, ir_operand(def, 1));
+        return implies_entered(b, loop, ir_operand(def, 0)) ||
+               implies_entered(b, loop, ir_operand(def, 1));
     if (def->code != IR_LT && def->code != IR_GT) return false;
     bool less = def->code == IR_LT;
     const IrValue *low = ir_operand(def, less ? 0 : 1), *high = ir_operand(def, less ? 1 : 0);
@@ -166,7 +168,7 @@ static bool only_if_entered(const Barriers *b, const IrOp *loop, const BarrierTo
     bool masked = touch->by->code == IR_THREAD_LOAD || touch->by->code == IR_THREAD_COPY;
     const IrValue *mask =
         masked && at < touch->by->operand_count ? ir_operand(touch->by, at) : NULL;
-    return mask && says_entered(b, loop, mask);
+    return mask && implies_entered(b, loop, mask);
 }
 
 // Does the loop count upwards to its end?
@@ -225,15 +227,15 @@ static bool is_needed(Barriers *b, IrOp *loop, const IrOp *barrier) {
     Barriers saved = *b;
     Touches nothing = {0};
     b->without = barrier;
-    b->met = false;
+    b->conflict_found = false;
     b->walk = ++saved.walks + 1;
     walk_steps(b, loop, &nothing);
-    bool met = b->met;
+    bool conflict_found = b->conflict_found;
     *b = saved;
-    return met;
+    return conflict_found;
 }
 
-static IrOp *needless_in(Barriers *b, IrOp *loop) {
+static IrOp *redundant_in(Barriers *b, IrOp *loop) {
     for (size_t i = 0; i < b->made.count; i++) {
         IrOp *barrier = b->made.data[i];
         if (barrier->block->parent == loop && !is_needed(b, loop, barrier)) return barrier;
@@ -245,10 +247,10 @@ static void walk_loop(Barriers *b, IrOp *op, Touches *touches) {
     Touches before = {0};
     add_all(b, &before, touches);
     walk_steps(b, op, touches);
-    for (IrOp *barrier; !b->without && (barrier = needless_in(b, op));) {
+    for (IrOp *barrier; !b->without && (barrier = redundant_in(b, op));) {
         ir_move_before(barrier, op);
         b->changes++;
-        settle(b, barrier, &before);
+        apply_barrier(b, barrier, &before);
         *touches = (Touches){0};
         add_all(b, touches, &before);
         walk_steps(b, op, touches);
@@ -281,23 +283,24 @@ static bool is_global(const Barriers *b, const IrOp *barrier) {
 }
 
 // Applies a barrier: removes the accesses that it orders.
-static void settle(Barriers *b, const IrOp *barrier, Touches *touches) {
+static void apply_barrier(Barriers *b, const IrOp *barrier, Touches *touches) {
     size_t left = 0;
-    bool behind = false;
+    bool unordered = false;
     for (size_t i = 0; i < touches->count; i++) {
-        behind |= touches->data[i].kind >= OF_GLOBAL;
-        if (touches->data[i].kind == UNDER_WAY) touches->data[left++] = touches->data[i];
+        unordered |= touches->data[i].kind >= ACCESS_GLOBAL;
+        if (touches->data[i].kind == ACCESS_COPY_IN_FLIGHT)
+            touches->data[left++] = touches->data[i];
     }
     touches->count = left;
-    if (behind && !is_global(b, barrier))
-        add(b, touches, (BarrierTouch){.kind = BEHIND, .by = barrier});
+    if (unordered && !is_global(b, barrier))
+        add(b, touches, (BarrierTouch){.kind = ACCESS_GLOBAL_UNORDERED, .by = barrier});
 }
 
 // A barrier for global memory is removed: the barriers after the accesses serve instead.
 static void widen(Barriers *b, Touches *touches) {
     size_t left = 0;
     for (size_t i = 0; i < touches->count; i++) {
-        if (touches->data[i].kind != BEHIND) {
+        if (touches->data[i].kind != ACCESS_GLOBAL_UNORDERED) {
             touches->data[left++] = touches->data[i];
             continue;
         }
@@ -309,13 +312,13 @@ static void widen(Barriers *b, Touches *touches) {
 }
 
 // All copies of the kind have been waited for, each thread its own.
-static void land(Barriers *b, Touches *touches, bool by_map) {
+static void complete_copies(Barriers *b, Touches *touches, bool by_map) {
     Touches all = *touches;
     *touches = (Touches){0};
     for (size_t i = 0; i < all.count; i++) {
         BarrierTouch touch = all.data[i];
-        if (touch.kind == UNDER_WAY && touch.by_map == by_map)
-            touch.kind = OF_SHARED, touch.epoch = b->epoch;
+        if (touch.kind == ACCESS_COPY_IN_FLIGHT && touch.by_map == by_map)
+            touch.kind = ACCESS_SHARED, touch.epoch = b->epoch;
         add(b, touches, touch);
     }
 }
@@ -332,7 +335,7 @@ static void visit_global(Barriers *b, const IrOp *op, Touches *touches) {
     if (op->code == IR_THREAD_MBARRIER_INIT || op->code == IR_THREAD_MBARRIER_END) return;
     bool copies = op->code == IR_THREAD_COPY || op->code == IR_THREAD_TMA_LOAD;
     if (!copies && touch_of(b, op, 0, &touch) && touch.piece) return;
-    add(b, touches, (BarrierTouch){.kind = OF_GLOBAL, .writes = true, .by = op});
+    add(b, touches, (BarrierTouch){.kind = ACCESS_GLOBAL, .writes = true, .by = op});
 }
 
 // Puts a barrier before the op, and a wait for all copies if the conflict is with a copy in flight:
@@ -342,12 +345,12 @@ static void order(Barriers *b, IrOp *op, bool under_way, Touches *touches) {
     builder.span = op->span;
     if (under_way) {
         ir_op(&builder, IR_THREAD_WAIT, 0, NULL, 0, NULL, 0, NULL);
-        land(b, touches, false);
+        complete_copies(b, touches, false);
     }
     IrOp *barrier = ir_op(&builder, IR_THREAD_BARRIER, 0, NULL, 0, NULL, 0, NULL);
     vec_push(b->scratch, &b->kept, barrier);
     if (!under_way) vec_push(b->scratch, &b->made, barrier);
-    settle(b, barrier, touches);
+    apply_barrier(b, barrier, touches);
     b->changes++;
 }
 
@@ -358,15 +361,15 @@ static void visit(Barriers *b, IrOp *op, uint32_t operand, Touches *touches) {
     for (size_t i = 0; i < touches->count; i++) {
         if (!conflict(&touches->data[i], &touch)) continue;
         any = true;
-        under_way |= touches->data[i].kind == UNDER_WAY;
+        under_way |= touches->data[i].kind == ACCESS_COPY_IN_FLIGHT;
     }
     if (b->without)
-        b->met |= any;
+        b->conflict_found |= any;
     else if (any)
         order(b, op, under_way, touches);
     add(b, touches, touch);
     if (op->code != IR_THREAD_COPY && op->code != IR_THREAD_TMA_LOAD) return;
-    touch.kind = UNDER_WAY;
+    touch.kind = ACCESS_COPY_IN_FLIGHT;
     touch.by_map = op->code == IR_THREAD_TMA_LOAD;
     add(b, touches, touch);
 }
@@ -375,14 +378,14 @@ static void visit_barrier(Barriers *b, const IrOp *op, Touches *touches) {
     if (op == b->without) return;
     bool global = is_global(b, op), since = ir_attr_int(op, IR_ATTR_PRODUCER) != 0;
     for (size_t i = 0; global && i < touches->count; i++)
-        since |= touches->data[i].kind == OF_GLOBAL;
+        since |= touches->data[i].kind == ACCESS_GLOBAL;
     b->epoch++;
     if (since && !stays(b, op)) {
         vec_push(b->scratch, &b->kept, op);
         b->changes++;
     }
     if (stays(b, op))
-        settle(b, op, touches);
+        apply_barrier(b, op, touches);
     else if (global)
         widen(b, touches);
 }
@@ -396,11 +399,11 @@ static void walk(Barriers *b, IrBlock *block, Touches *touches) {
         } else if (op->code == IR_THREAD_BARRIER) {
             visit_barrier(b, op, touches);
         } else if (waits_for_all(op)) {
-            land(b, touches, false);
+            complete_copies(b, touches, false);
         } else {
             visit_global(b, op, touches);
             for (uint32_t i = 0; i < op->operand_count; i++) visit(b, op, i, touches);
-            if (op->code == IR_THREAD_MBARRIER_END) land(b, touches, true);
+            if (op->code == IR_THREAD_MBARRIER_END) complete_copies(b, touches, true);
         }
     }
 }

@@ -12,25 +12,25 @@
 #include "passes/iterations.h"
 #include "passes/passes.h"
 
-typedef struct Before {
+typedef struct PriorAccess {
     const IrOp *op;
     const IrOp *loop;  // in an earlier iteration of it: the outermost one; NULL: in this iteration
-} Before;
-typedef VEC(Before) Pending;
+} PriorAccess;
+typedef VEC(PriorAccess) Pending;
 
 // The accesses that the iterations of a loop leave to the next one, as found before the barrier of
 // that number.
-typedef struct Left {
-    Pending turns;
+typedef struct CarriedAccesses {
+    Pending accesses;
     uint32_t barriers;
-} Left;
+} CarriedAccesses;
 
 typedef struct Fences {
     const IrFunc *func;
     Iterations iterations;
     Arena *scratch;
     unsigned facts;
-    Left *left;  // of loops, by the number of the op
+    CarriedAccesses *carried;  // of loops, by the number of the op
     uint32_t barriers;
     Remarks *remarks;
 } Fences;
@@ -67,7 +67,7 @@ static bool stays_in_thread(const Fences *f, const IrOp *a, const IrOp *b) {
     return stores || once;
 }
 
-static bool needs_fence(const Fences *f, const Before *before, const IrOp *b) {
+static bool needs_fence(const Fences *f, const PriorAccess *before, const IrOp *b) {
     const IrOp *a = before->op;
     if (!writes(a) && !writes(b)) return false;
     if (!alias_conflict(f->func, f->facts, a, b)) return false;
@@ -75,7 +75,7 @@ static bool needs_fence(const Fences *f, const Before *before, const IrOp *b) {
     return !stays_in_thread(f, a, b);
 }
 
-static void add(Fences *f, Pending *pending, Before before) {
+static void add(Fences *f, Pending *pending, PriorAccess before) {
     for (size_t i = 0; i < pending->count; i++)
         if (pending->data[i].op == before.op && pending->data[i].loop == before.loop) return;
     vec_push(f->scratch, pending, before);
@@ -92,8 +92,8 @@ static Pending copy_of(Fences *f, const Pending *pending) {
 }
 
 // Adds the accesses that the end of an iteration leaves to the next one.
-static void add_turn(Fences *f, Pending *pending, const Pending *end, const IrOp *loop) {
-    for (size_t i = 0; i < end->count; i++) add(f, pending, (Before){end->data[i].op, loop});
+static void add_carried(Fences *f, Pending *pending, const Pending *end, const IrOp *loop) {
+    for (size_t i = 0; i < end->count; i++) add(f, pending, (PriorAccess){end->data[i].op, loop});
 }
 
 static void walk(Fences *f, IrBlock *block, Pending *pending);
@@ -112,17 +112,17 @@ static void walk_loop(Fences *f, IrOp *op, Pending *pending) {
         walk(f, op->regions[0], pending);
         return;
     }
-    Left *left = &f->left[op->id];
+    CarriedAccesses *last = &f->carried[op->id];
     bool again = true;
-    if (left->barriers == f->barriers) add_all(f, pending, &left->turns);
+    if (last->barriers == f->barriers) add_all(f, pending, &last->accesses);
     while (again) {
         uint32_t barriers = f->barriers;
-        Pending state = copy_of(f, pending), turns = {0};
+        Pending state = copy_of(f, pending), carried = {0};
         for (uint32_t r = 0; r < op->region_count; r++) walk(f, op->regions[r], &state);
         size_t known = pending->count;
-        add_turn(f, &turns, &state, op);
-        add_all(f, pending, &turns);
-        *left = (Left){turns, f->barriers};
+        add_carried(f, &carried, &state, op);
+        add_all(f, pending, &carried);
+        *last = (CarriedAccesses){carried, f->barriers};
         again = f->barriers != barriers || pending->count != known;
     }
 }
@@ -148,7 +148,7 @@ static void visit(Fences *f, IrOp *op, Pending *pending) {
         f->barriers++;
         break;
     }
-    add(f, pending, (Before){op, NULL});
+    add(f, pending, (PriorAccess){op, NULL});
 }
 
 static bool is_copied(const IrOp *op) {
@@ -187,7 +187,7 @@ bool pass_gpu_fences(IrFunc *f, PassContext *context) {
                      .iterations = {f, pass_ranges(context, f)},
                      .scratch = context->scratch,
                      .facts = context->facts,
-                     .left = arena_new(context->scratch, Left, f->op_count),
+                     .carried = arena_new(context->scratch, CarriedAccesses, f->op_count),
                      .remarks = context->remarks};
     Pending pending = {0};
     walk(&fences, ir_body(f), &pending);

@@ -25,22 +25,22 @@ static bool waits_for_all(const IrOp *op) {
 // The position of an op in its block, and of the barriers after it. Positions are numbers of ops in
 // their block; `none`: there is no such barrier.
 static const uint32_t none = UINT32_MAX;
-typedef struct Stand {
+typedef struct OpPosition {
     uint32_t place;
     uint32_t barrier;  // the first one from here on
-    uint32_t landed;   // the first one after the first wait for all copies from here on
-} Stand;
+    uint32_t copied;   // the first one after the first wait for all copies from here on
+} OpPosition;
 
 // When a piece is needed, by positions in a block; from its home outwards, up to the body.
-typedef struct Need {
+typedef struct LiveRange {
     const IrBlock *block;
     uint32_t first, last;
     bool closed;  // a barrier ends it
-} Need;
+} LiveRange;
 
 typedef struct Shared {
     Places places;
-    const Stand *stands;  // by op id
+    const OpPosition *positions;  // by op id
 } Shared;
 
 static const IrBlock *around(const IrBlock *block) {
@@ -53,18 +53,18 @@ static bool holds(const IrBlock *block, const IrBlock *inner) {
 }
 
 // From the end of the block to its beginning.
-static void find_stands(Stand *stands, const IrBlock *block) {
+static void find_positions(OpPosition *positions, const IrBlock *block) {
     uint32_t place = 0;
-    Stand next = {.barrier = none, .landed = none};
+    OpPosition next = {.barrier = none, .copied = none};
     for (const IrOp *op = block->first; op; op = op->next) {
-        stands[op->id].place = place++;
-        for (uint32_t i = 0; i < op->region_count; i++) find_stands(stands, op->regions[i]);
+        positions[op->id].place = place++;
+        for (uint32_t i = 0; i < op->region_count; i++) find_positions(positions, op->regions[i]);
     }
     for (const IrOp *op = block->last; op; op = op->prev) {
-        Stand *stand = &stands[op->id];
-        stand->barrier = op->code == IR_THREAD_BARRIER ? stand->place : next.barrier;
-        stand->landed = waits_for_all(op) ? next.barrier : next.landed;
-        next = *stand;
+        OpPosition *position = &positions[op->id];
+        position->barrier = op->code == IR_THREAD_BARRIER ? position->place : next.barrier;
+        position->copied = waits_for_all(op) ? next.barrier : next.copied;
+        next = *position;
     }
 }
 
@@ -75,46 +75,47 @@ static const IrOp *op_in(const IrBlock *block, const IrOp *op) {
 }
 
 // The need ends at the first barrier from the op on that keeps threads apart.
-static void hold_to_barrier(const Shared *s, const Piece *piece, const IrOp *op, Need *need) {
-    const Stand *stand = &s->stands[op->id];
-    uint32_t barrier = piece->copied ? stand->landed : stand->barrier;
-    need->closed = barrier != none;
-    need->last = need->closed ? barrier : s->stands[need->block->last->id].place;
-    if (!need->closed && need->block != s->places.body) need->first = 0;
+static void extend_to_barrier(const Shared *s, const Piece *piece, const IrOp *op,
+                              LiveRange *live) {
+    const OpPosition *position = &s->positions[op->id];
+    uint32_t barrier = piece->copied ? position->copied : position->barrier;
+    live->closed = barrier != none;
+    live->last = live->closed ? barrier : s->positions[live->block->last->id].place;
+    if (!live->closed && live->block != s->places.body) live->first = 0;
 }
 
-static Need need_at_home(const Shared *s, const Piece *piece) {
-    Need n = {.block = piece->op->block, .first = UINT32_MAX};
+static LiveRange live_range_at_home(const Shared *s, const Piece *piece) {
+    LiveRange n = {.block = piece->op->block, .first = UINT32_MAX};
     for (size_t i = 0; i < piece->users.count; i++)
         while (!holds(n.block, piece->users.data[i]->block)) n.block = around(n.block);
     const IrOp *last = n.block->first;
     for (size_t i = 0; i < piece->users.count; i++) {
         const IrOp *op = op_in(n.block, piece->users.data[i]);
-        uint32_t at = s->stands[op->id].place;
+        uint32_t at = s->positions[op->id].place;
         if (at < n.first) n.first = at;
-        if (at > s->stands[last->id].place) last = op;
+        if (at > s->positions[last->id].place) last = op;
     }
-    hold_to_barrier(s, piece, last, &n);
+    extend_to_barrier(s, piece, last, &n);
     return n;
 }
 
-static Need go_out(const Shared *s, const Piece *piece, const Need *from) {
+static LiveRange widen_to_parent(const Shared *s, const Piece *piece, const LiveRange *from) {
     const IrOp *op = from->block->parent;
-    Need n = {.block = op->block, .closed = from->closed};
-    n.first = n.last = s->stands[op->id].place;
-    if (!n.closed) hold_to_barrier(s, piece, op, &n);
+    LiveRange n = {.block = op->block, .closed = from->closed};
+    n.first = n.last = s->positions[op->id].place;
+    if (!n.closed) extend_to_barrier(s, piece, op, &n);
     return n;
 }
 
-static const Need *find_needs(const Shared *s, const Piece *piece) {
-    VEC(Need) needs = {0};
-    Need need = need_at_home(s, piece);
-    vec_push(s->places.scratch, &needs, need);
-    while (need.block != s->places.body) {
-        need = go_out(s, piece, &need);
-        vec_push(s->places.scratch, &needs, need);
+static const LiveRange *find_live_ranges(const Shared *s, const Piece *piece) {
+    VEC(LiveRange) live_ranges = {0};
+    LiveRange live = live_range_at_home(s, piece);
+    vec_push(s->places.scratch, &live_ranges, live);
+    while (live.block != s->places.body) {
+        live = widen_to_parent(s, piece, &live);
+        vec_push(s->places.scratch, &live_ranges, live);
     }
-    return needs.data;
+    return live_ranges.data;
 }
 
 static bool is_in_loop(const IrOp *op) {
@@ -126,31 +127,31 @@ static bool is_in_loop(const IrOp *op) {
 // Are the homes in the two regions of one `if`, of which all threads execute the same one? In a
 // loop they share only if they must: other iterations may execute the other region, which costs a
 // barrier.
-static bool are_alternatives(const Need *x, const Need *y, bool must_share) {
+static bool are_alternatives(const LiveRange *x, const LiveRange *y, bool must_share) {
     const IrOp *around = x->block->parent;
     return around && around == y->block->parent && around->code == IR_IF && x->block != y->block &&
            (must_share || !is_in_loop(around));
 }
 
 // In the innermost block that contains both homes.
-static bool needed_at_once(const Piece *a, const Piece *b, bool must_share) {
-    const Need *x = a->needs, *y = b->needs;
+static bool live_ranges_overlap(const Piece *a, const Piece *b, bool must_share) {
+    const LiveRange *x = a->live_ranges, *y = b->live_ranges;
     while (!holds(x->block, y->block)) x++;
     while (y->block != x->block) y++;
-    if (x > (const Need *)a->needs && y > (const Need *)b->needs &&
+    if (x > (const LiveRange *)a->live_ranges && y > (const LiveRange *)b->live_ranges &&
         are_alternatives(x - 1, y - 1, must_share))
         return false;
     return x->first <= y->last && y->first <= x->last;
 }
 
-static bool at_once(const Places *p, const Piece *a, const Piece *b) {
+static bool interferes(const Places *p, const Piece *a, const Piece *b) {
     (void)p;
-    return needed_at_once(a, b, true);
+    return live_ranges_overlap(a, b, true);
 }
 
-static bool at_once_or_small(const Places *p, const Piece *a, const Piece *b) {
+static bool interferes_or_small(const Places *p, const Piece *a, const Piece *b) {
     (void)p;
-    return a->size <= SHARED_ALIGN || b->size <= SHARED_ALIGN || needed_at_once(a, b, false);
+    return a->size <= SHARED_ALIGN || b->size <= SHARED_ALIGN || live_ranges_overlap(a, b, false);
 }
 
 static const Piece *greatest(const Places *p, uint64_t below, size_t after) {
@@ -165,7 +166,7 @@ static const Piece *greatest(const Places *p, uint64_t below, size_t after) {
 
 // Reports the line that takes most, and others that take much.
 static void refuse(const Places *p, const IrFunc *f, const PassContext *context, uint64_t bytes) {
-    enum { TOLD = 4 };
+    enum { REPORTED_MAX = 4 };
     char name[GPU_NAME_MAX];
     const Piece *most = greatest(p, UINT64_MAX, 0);
     diag_error(context->diags, most->op->span, DIAG_LIMIT,
@@ -173,7 +174,7 @@ static void refuse(const Places *p, const IrFunc *f, const PassContext *context,
                "%llu are for this",
                f->name, (unsigned long long)bytes, gpu_target_name(context->machine->gpu, name),
                context->machine->shared_bytes, (unsigned long long)most->size);
-    for (int i = 1; i < TOLD; i++) {
+    for (int i = 1; i < REPORTED_MAX; i++) {
         most = greatest(p, most->size, (size_t)(most - p->pieces.data));
         if (!most) break;
         diag_note(context->diags, most->op->span, "%llu bytes are for this",
@@ -186,18 +187,18 @@ static void refuse(const Places *p, const IrFunc *f, const PassContext *context,
 
 bool pass_gpu_place(IrFunc *f, PassContext *context) {
     if (!f->is_kernel || f->level != IR_LEVEL_THREAD) return false;
-    Stand *stands = arena_new(context->scratch, Stand, f->op_count);
-    find_stands(stands, ir_body(f));
-    Shared s = {.stands = stands};
+    OpPosition *positions = arena_new(context->scratch, OpPosition, f->op_count);
+    find_positions(positions, ir_body(f));
+    Shared s = {.positions = positions};
     s.places = places_find(f, context->scratch, IR_THREAD_SHARED, SHARED_ALIGN);
     Places *p = &s.places;
     for (size_t i = 0; i < p->pieces.count; i++)
-        p->pieces.data[i].needs = find_needs(&s, &p->pieces.data[i]);
+        p->pieces.data[i].live_ranges = find_live_ranges(&s, &p->pieces.data[i]);
     uint32_t most = context->machine->shared_bytes;
-    p->at_once = at_once_or_small;
+    p->interferes = interferes_or_small;
     bool changed = places_assign(p);
     if (most && places_end(p) > most) {
-        p->at_once = at_once;
+        p->interferes = interferes;
         changed |= places_assign(p);
     }
     if (most && places_end(p) > most) refuse(p, f, context, places_end(p));

@@ -9,22 +9,22 @@
 #include "passes/gpu/tuning.h"
 #include "target/occupancy.h"
 
-struct ThreadsRoom {
+struct SharedBudget {
     const IrBlock *body;
-    const uint32_t *numbers;  // by op id: of the ops of the body
-    uint64_t *held;           // by number: bytes of the places that are held
-    uint64_t most;            // held at once, with the factors of a product on their way
-    uint32_t words;           // registers of a thread for the values that a loop carries, at most
+    const uint32_t *numbers;     // by op id: of the ops of the body
+    uint64_t *live_bytes;        // by number: bytes of the places that are held
+    uint64_t peak_bytes;         // held at once, with the factors of a product on their way
+    uint32_t carried_registers;  // of a thread, for the values that a loop carries, at most
     uint32_t count;
 };
 
-static uint32_t number_in_body(const ThreadsRoom *r, const IrOp *op) {
+static uint32_t number_in_body(const SharedBudget *r, const IrOp *op) {
     while (op->block != r->body) op = op->block->parent;
     return r->numbers[op->id];
 }
 
 // The last op of the body that uses the place; the end, if a loop or an `if` carries its pointer.
-static uint32_t last_use(const ThreadsRoom *r, const IrValue *place) {
+static uint32_t last_use(const SharedBudget *r, const IrValue *place) {
     uint32_t last = 0;
     for (const IrUse *use = place->uses; use; use = use->next) {
         const IrOp *op = use->user;
@@ -40,14 +40,14 @@ static uint32_t last_use(const ThreadsRoom *r, const IrValue *place) {
     return last;
 }
 
-static void hold(ThreadsRoom *r, const IrOp *op) {
+static void add_live_bytes(SharedBudget *r, const IrOp *op) {
     const IrType *type = op->results[0].type;
     uint64_t bytes =
         (uint64_t)type->count * dtype_size(type->elem) * (uint64_t)ir_attr_int(op, IR_ATTR_COUNT);
     uint32_t last = last_use(r, &op->results[0]);
     for (uint32_t n = number_in_body(r, op); n <= last; n++) {
-        r->held[n] += bytes;
-        if (r->held[n] > r->most) r->most = r->held[n];
+        r->live_bytes[n] += bytes;
+        if (r->live_bytes[n] > r->peak_bytes) r->peak_bytes = r->live_bytes[n];
     }
 }
 
@@ -63,27 +63,27 @@ static uint64_t factor_bytes(const IrOp *op) {
     return bytes;
 }
 
-static void survey(ThreadsRoom *r, const IrBlock *block) {
+static void survey(SharedBudget *r, const IrBlock *block) {
     for (const IrOp *op = block->first; op; op = op->next) {
         uint32_t words = 0;
-        if (op->code == IR_GPU_SHARED) hold(r, op);
+        if (op->code == IR_GPU_SHARED) add_live_bytes(r, op);
         if (op->code == IR_DOT) {
-            uint64_t bytes = r->held[number_in_body(r, op)] + factor_bytes(op);
-            if (bytes > r->most) r->most = bytes;
+            uint64_t bytes = r->live_bytes[number_in_body(r, op)] + factor_bytes(op);
+            if (bytes > r->peak_bytes) r->peak_bytes = bytes;
         }
         for (uint32_t i = 0; i < op->result_count && op->region_count; i++)
-            words += pipeline_words(op->results[i].type);
-        if (words > r->words) r->words = words;
+            words += pipeline_registers(op->results[i].type);
+        if (words > r->carried_registers) r->carried_registers = words;
         for (uint32_t i = 0; i < op->region_count; i++) survey(r, op->regions[i]);
     }
 }
 
-ThreadsRoom *threads_room_find(Arena *scratch, const IrFunc *f, const IrBlock *body) {
-    ThreadsRoom *r = arena_new(scratch, ThreadsRoom, 1);
+SharedBudget *threads_shared_budget(Arena *scratch, const IrFunc *f, const IrBlock *body) {
+    SharedBudget *r = arena_new(scratch, SharedBudget, 1);
     uint32_t *numbers = arena_new(scratch, uint32_t, f->op_count);
     r->body = body, r->numbers = numbers;
     for (const IrOp *op = body->first; op; op = op->next) numbers[op->id] = r->count++;
-    r->held = arena_new(scratch, uint64_t, r->count);
+    r->live_bytes = arena_new(scratch, uint64_t, r->count);
     survey(r, body);
     return r;
 }
@@ -91,7 +91,7 @@ ThreadsRoom *threads_room_find(Arena *scratch, const IrFunc *f, const IrBlock *b
 // Programs at once on a multiprocessor, as far as shared memory and the carried registers say.
 static uint32_t programs(const Threads *t, uint64_t shared) {
     uint32_t threads = gpu_thread_count(gpu_threads(t->func));
-    uint32_t registers = t->room->words + TUNE_UNCARRIED_REGISTERS;
+    uint32_t registers = t->budget->carried_registers + TUNE_UNCARRIED_REGISTERS;
     const Chip *chip = t->machine->chip;
     if (chip->vendor == GPU_NVIDIA)
         return gpu_occupancy(chip, threads, registers, (uint32_t)shared).blocks;
@@ -102,15 +102,17 @@ static uint32_t programs(const Threads *t, uint64_t shared) {
     return amd_occupancy(chip, &needs).blocks;
 }
 
-static uint64_t held_now(const Threads *t) { return t->room->held[number_in_body(t->room, t->op)]; }
-
-bool threads_has_room(const Threads *t, uint64_t bytes) {
-    uint64_t room = t->machine->shared_bytes;
-    return !room || held_now(t) + bytes <= room;
+static uint64_t live_now(const Threads *t) {
+    return t->budget->live_bytes[number_in_body(t->budget, t->op)];
 }
 
-bool threads_room_costs(const Threads *t, uint64_t bytes) {
-    uint64_t most = t->room->most;
-    bool beside = !most || held_now(t) || bytes <= most || !t->machine->shared_bytes;
+bool threads_fits_shared(const Threads *t, uint64_t bytes) {
+    uint64_t room = t->machine->shared_bytes;
+    return !room || live_now(t) + bytes <= room;
+}
+
+bool threads_costs_occupancy(const Threads *t, uint64_t bytes) {
+    uint64_t most = t->budget->peak_bytes;
+    bool beside = !most || live_now(t) || bytes <= most || !t->machine->shared_bytes;
     return !beside && programs(t, bytes) < programs(t, most);
 }
