@@ -42,7 +42,7 @@ typedef struct Request {
     Diags *diags;
 } Request;
 
-static bool answer(const Request *r) {
+static bool run_request(const Request *r) {
     if (r->library) return codegen_cpu_library(r->arena, r->library, r->output, r->diags);
     if (r->shared) return codegen_cpu_link_shared(r->arena, r->shared, r->output, r->diags);
     return for_target(r->arena, r->func, r->options, r->output, r->diags);
@@ -55,7 +55,7 @@ static bool at_work(CodegenWork *work, const Request *request, void (*no_memory)
         os_work_end(&work->work);
         end_without_memory(no_memory);
     }
-    bool fine = answer(request);
+    bool fine = run_request(request);
     recover_end(&r);
     os_work_end(&work->work);
     return fine;

@@ -35,7 +35,7 @@ typedef enum CodegenOutput {
 
 // The goal that LLVM's scheduler and register allocator are given.
 typedef enum CodegenStrategy {
-    CODEGEN_PLAIN,      // LLVM's default
+    CODEGEN_DEFAULT,    // LLVM's default
     CODEGEN_WAVES,      // AMD: registers for at least `count` waves on each SIMD
     CODEGEN_REGISTERS,  // AMD: an order that needs the fewest registers
     CODEGEN_CLAUSES,    // AMD: long runs of memory accesses

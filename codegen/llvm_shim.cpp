@@ -87,12 +87,12 @@ struct Noted {
     void *object;
     alignas(Allocator) unsigned char fresh[sizeof(Allocator)];
 };
-enum { NOTED_MOST = 16 };
+enum { NOTED_MAX = 16 };
 static thread_local struct {
     bool linking;
     bool left;  // a link ran out of memory: do not destroy its objects
     unsigned count;
-    Noted list[NOTED_MOST];
+    Noted list[NOTED_MAX];
 } noted;
 
 extern "C" const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -110,7 +110,7 @@ static bool is_allocator(void (*end)(void *), const void *object) {
 }
 
 static void note_allocator(void (*end)(void *), void *object) {
-    if (!noted.linking || noted.count == NOTED_MOST || !is_allocator(end, object)) return;
+    if (!noted.linking || noted.count == NOTED_MAX || !is_allocator(end, object)) return;
     Noted &n = noted.list[noted.count++];
     n.end = end;
     n.object = object;

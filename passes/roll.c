@@ -26,9 +26,9 @@
 #include "passes/rewrite.h"
 
 // A run is rolled from this many iterations and ops on. No kernel of the examples has one.
-enum { ITERATIONS_LEAST = 100, OPS_LEAST = 500 };
+enum { ITERATIONS_MIN = 100, OPS_MIN = 500 };
 // Ops of one iteration; and ops of one shape that are tried as the beginning of the second one.
-enum { PERIOD_MOST = 4096, TRIES = 8 };
+enum { PERIOD_MAX = 4096, TRIES = 8 };
 
 typedef struct RollOp {
     IrOp *op;
@@ -210,7 +210,7 @@ static bool repeats(const Rolling *r, const RollRun *run, uint32_t k) {
 // ---- finding runs -------------------------------------------------------------------------------
 
 static bool is_long(const RollRun *run) {
-    return run->count >= ITERATIONS_LEAST && (uint64_t)run->count * run->period >= OPS_LEAST;
+    return run->count >= ITERATIONS_MIN && (uint64_t)run->count * run->period >= OPS_MIN;
 }
 
 // The run that begins at this op; false: there is none, or it is short.
@@ -219,7 +219,7 @@ static bool find_run(Rolling *r, uint32_t start, RollRun *run) {
     for (int i = 0; i < TRIES; i++) {
         next = r->ops.data[next].next;
         *run = (RollRun){start, next - start, 1};
-        if (!next || run->period > PERIOD_MOST) return false;
+        if (!next || run->period > PERIOD_MAX) return false;
         if (start < r->failures[run->period]) continue;
         while (repeats(r, run, run->count)) run->count++;
         if (is_long(run)) return true;
@@ -387,8 +387,8 @@ static bool roll_block(IrBlock *block, PassContext *context) {
     Rolling r = {.scratch = context->scratch};
     r.places = arena_new(r.scratch, uint32_t, block->func->op_count + 1);
     number(&r, block);
-    if (r.ops.count < OPS_LEAST) return false;
-    r.failures = arena_new(r.scratch, uint32_t, PERIOD_MOST + 1);
+    if (r.ops.count < OPS_MIN) return false;
+    r.failures = arena_new(r.scratch, uint32_t, PERIOD_MAX + 1);
     link_shapes(&r);
     find_runs(&r);
     for (size_t i = 0; i < r.runs.count; i++) roll(&r, &r.runs.data[i], context->remarks);
@@ -399,7 +399,7 @@ static bool roll_block(IrBlock *block, PassContext *context) {
 // Has the block at least this many ops? *count of them are known already.
 static bool has_many(const IrBlock *block, uint32_t *count) {
     for (const IrOp *op = block->first; op; op = op->next) {
-        if (++*count >= OPS_LEAST) return true;
+        if (++*count >= OPS_MIN) return true;
         for (uint32_t i = 0; i < op->region_count; i++)
             if (has_many(op->regions[i], count)) return true;
     }

@@ -22,14 +22,14 @@
 
 // The limit keeps sums of a few from wrapping. With wider remainders, no step would be without
 // masks.
-#define SCALAR_MOST (INT64_C(1) << 56)
-#define NUMBER_MOST (INT64_C(1) << 40)
-enum { SCALARS_MOST = 4, REST_MOST = 1 << 16, DEPTH_MOST = 12, OPS_MOST = 256 };
+#define SCALAR_MAX (INT64_C(1) << 56)
+#define NUMBER_MAX (INT64_C(1) << 40)
+enum { SCALARS_MAX = 4, REST_MAX = 1 << 16, DEPTH_MAX = 12, OPS_MAX = 256 };
 
 // counter * steps + plus - minus + a number of low .. high
 typedef struct SplitSum {
     int32_t steps;
-    IrValue *plus[SCALARS_MOST], *minus[SCALARS_MOST];
+    IrValue *plus[SCALARS_MAX], *minus[SCALARS_MAX];
     uint32_t plus_count, minus_count;
     int64_t low, high;
 } SplitSum;
@@ -49,7 +49,7 @@ static bool within(const IrRange *r, int64_t most) {
 
 static bool add_scalar(SplitSum *sum, IrValue *v, bool minus) {
     uint32_t *count = minus ? &sum->minus_count : &sum->plus_count;
-    if (*count == SCALARS_MOST) return false;
+    if (*count == SCALARS_MAX) return false;
     (minus ? sum->minus : sum->plus)[(*count)++] = v;
     return true;
 }
@@ -68,9 +68,9 @@ static bool add(const Split *s, SplitSum *sum, IrValue *v, bool minus, int depth
         sum->steps += minus ? -1 : 1;
         return true;
     }
-    bool number = range.min == range.max && within(&range, NUMBER_MOST);
+    bool number = range.min == range.max && within(&range, NUMBER_MAX);
     if (ir_is_scalar(v->type) && !number && rewrite_defined_outside(v, s->loop))
-        return within(&range, SCALAR_MOST) && add_scalar(sum, v, minus);
+        return within(&range, SCALAR_MAX) && add_scalar(sum, v, minus);
     bool moves =
         def && (def->code == IR_BROADCAST || def->code == IR_RESHAPE || def->code == IR_PERMUTE);
     bool exact = moves || (def && ir_is_exact(s->ranges, v));
@@ -79,7 +79,7 @@ static bool add(const Split *s, SplitSum *sum, IrValue *v, bool minus, int depth
     if (exact && !number && (def->code == IR_ADD || def->code == IR_SUB))
         return add(s, sum, ir_operand(def, 0), minus, depth - 1) &&
                add(s, sum, ir_operand(def, 1), (def->code == IR_SUB) != minus, depth - 1);
-    if (!within(&range, NUMBER_MOST) || range.max - range.min > REST_MOST) return false;
+    if (!within(&range, NUMBER_MAX) || range.max - range.min > REST_MAX) return false;
     add_rest(sum, range.min, range.max, minus);
     return true;
 }
@@ -89,8 +89,8 @@ static bool holds_at_first(const Split *s, const IrOp *op, SplitSum *sum) {
     bool turned = op->code == IR_GT || op->code == IR_GE;
     bool equal = op->code == IR_LE || op->code == IR_GE;
     *sum = (SplitSum){0};
-    if (!add(s, sum, ir_operand(op, turned ? 1 : 0), false, DEPTH_MOST) ||
-        !add(s, sum, ir_operand(op, turned ? 0 : 1), true, DEPTH_MOST))
+    if (!add(s, sum, ir_operand(op, turned ? 1 : 0), false, DEPTH_MAX) ||
+        !add(s, sum, ir_operand(op, turned ? 0 : 1), true, DEPTH_MAX))
         return false;
     if (equal) add_rest(sum, -1, -1, false);
     return sum->steps == 1;
@@ -113,7 +113,7 @@ static bool goes_upwards(const IrOp *loop) {
     int64_t step;
     return !ir_attr_int(loop, IR_ATTR_EXIT) && !ir_attr_int(loop, IR_ATTR_DOWN) &&
            ir_operand(loop, 0)->type->elem == DTYPE_I64 &&
-           rewrite_constant_int(ir_operand(loop, 2), &step) && step > 0 && step <= REST_MOST;
+           rewrite_constant_int(ir_operand(loop, 2), &step) && step > 0 && step <= REST_MAX;
 }
 
 // Does it have few ops, and no loop among the nested ones?
@@ -129,7 +129,7 @@ static bool is_short(const IrBlock *block, uint32_t *room) {
 static bool bounds_fit(const Split *s) {
     for (uint32_t i = 0; i < 2; i++) {
         IrRange r = ir_range_of(s->ranges, ir_operand(s->loop, i));
-        if (!within(&r, SCALAR_MOST)) return false;
+        if (!within(&r, SCALAR_MAX)) return false;
     }
     return true;
 }
@@ -255,7 +255,7 @@ static bool split_in(Split *s, IrBlock *block) {
     bool changed = false;
     IR_EACH_OP(op, block) {
         for (uint32_t i = 0; i < op->region_count; i++) changed |= split_in(s, op->regions[i]);
-        uint32_t room = OPS_MOST;
+        uint32_t room = OPS_MAX;
         if (op->code != IR_FOR || !goes_upwards(op) || !has_product(op->regions[0]) ||
             !is_short(op->regions[0], &room))
             continue;

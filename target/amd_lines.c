@@ -14,9 +14,9 @@ enum {
     FORM_DATA16 = 0x1e,
     CONTENT_PATH = 1,
     CONTENT_FOLDER = 2,
-    FORMATS_MOST = 16,
-    FILES_MOST = 1 << 16,
-    OPCODES_MOST = 64
+    FORMATS_MAX = 16,
+    FILES_MAX = 1 << 16,
+    OPCODES_MAX = 64
 };
 
 typedef struct File {
@@ -32,7 +32,7 @@ typedef struct LineUnit {
     uint64_t folder_count, file_count;
     uint32_t least, range, first_special;
     int32_t base;
-    uint8_t operands[OPCODES_MOST];
+    uint8_t operands[OPCODES_MAX];
 } LineUnit;
 
 typedef VEC(AmdLine) Lines;
@@ -88,12 +88,12 @@ static void take_field(LineUnit *u, uint64_t content, uint64_t form, File *f) {
 
 // Reads a table of folders or files.
 static File *take_table(LineUnit *u, uint64_t *count) {
-    uint64_t contents[FORMATS_MOST], forms[FORMATS_MOST];
+    uint64_t contents[FORMATS_MAX], forms[FORMATS_MAX];
     uint64_t formats = amd_take(&u->bytes, 1);
-    for (uint64_t i = 0; i < formats && i < FORMATS_MOST; i++)
+    for (uint64_t i = 0; i < formats && i < FORMATS_MAX; i++)
         contents[i] = take_leb(&u->bytes), forms[i] = take_leb(&u->bytes);
     *count = take_leb(&u->bytes);
-    if (formats > FORMATS_MOST || *count > FILES_MOST || *count > u->bytes.bytes.size)
+    if (formats > FORMATS_MAX || *count > FILES_MAX || *count > u->bytes.bytes.size)
         u->bytes.bad = true;
     if (u->bytes.bad) *count = 0;
     File *list = arena_new(u->arena, File, *count + 1);
@@ -157,7 +157,7 @@ static void standard(LineUnit *u, Lines *lines, LineState *s, uint32_t opcode) {
     case 8: s->address += (uint64_t)((255 - u->first_special) / u->range) * u->least; break;
     case 9: s->address += amd_take(b, 2); break;
     default:
-        for (uint32_t n = 0; opcode < OPCODES_MOST && n < u->operands[opcode]; n++)
+        for (uint32_t n = 0; opcode < OPCODES_MAX && n < u->operands[opcode]; n++)
             (void)take_leb(b);
         break;
     }
@@ -190,7 +190,7 @@ static void read_unit(LineUnit *u, Lines *lines) {
     u->first_special = (uint32_t)amd_take(b, 1);
     for (uint32_t n = 1; n < u->first_special; n++) {
         uint8_t operands = (uint8_t)amd_take(b, 1);
-        if (n < OPCODES_MOST) u->operands[n] = operands;
+        if (n < OPCODES_MAX) u->operands[n] = operands;
     }
     u->folders = take_table(u, &u->folder_count);
     u->files = take_table(u, &u->file_count);

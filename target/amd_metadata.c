@@ -5,7 +5,7 @@
 #include "base/vec.h"
 #include "target/amd_object.h"
 
-enum { DEPTH_MOST = 16, ARGS_MOST = 4096 };
+enum { DEPTH_MAX = 16, ARGS_MAX = 4096 };
 
 typedef enum MetadataKind { NOTHING, NUMBER, TEXT, ARRAY, MAP } MetadataKind;
 
@@ -64,7 +64,7 @@ static Value take(AmdBytes *b) {
 // Skips the contents of a value whose head has been read.
 static void skip(AmdBytes *b, Value v, int depth) {
     if (v.kind != ARRAY && v.kind != MAP) return;
-    if (depth == DEPTH_MOST) b->bad = true;
+    if (depth == DEPTH_MAX) b->bad = true;
     uint64_t count = v.kind == MAP ? 2 * v.number : v.number;
     for (uint64_t i = 0; i < count && !b->bad; i++) skip(b, take(b), depth + 1);
 }
@@ -100,7 +100,7 @@ static AmdArg read_arg(AmdBytes *b, Value map) {
 }
 
 static void read_args(AmdMetadataReader *r, Value list, AmdObjectKernel *k) {
-    if (list.kind != ARRAY || list.number > ARGS_MOST) {
+    if (list.kind != ARRAY || list.number > ARGS_MAX) {
         r->bytes.bad = true;
         return;
     }

@@ -15,9 +15,9 @@ enum {
     MACHINE = 224,
     OS_HSA = 64,
     LOAD = 1,
-    IMAGE_MOST = 64 << 20,
-    ARGUMENTS_MOST = 1 << 20,
-    KERNELS_MOST = 4096,
+    IMAGE_MAX = 64 << 20,
+    ARGUMENTS_MAX = 1 << 20,
+    KERNELS_MAX = 4096,
     SECTION_SYMBOLS = 2,
     SECTION_RELOCATIONS = 4,
     SECTION_NOTE = 7,
@@ -144,8 +144,8 @@ static bool read_image(AmdObjectReader *r) {
             uint64_t address = number_at(s, 16, 8), bytes = number_at(s, 32, 8);
             uint64_t memory = number_at(s, 40, 8);
             Str contents = part(r->bytes, number_at(s, 8, 8), bytes);
-            if (contents.size != bytes || memory < bytes || address > IMAGE_MOST ||
-                memory > IMAGE_MOST)
+            if (contents.size != bytes || memory < bytes || address > IMAGE_MAX ||
+                memory > IMAGE_MAX)
                 return refuse(r, "has a segment that is not within it, or too large");
             if (address + memory > size) size = address + memory;
             if (pass) memcpy(r->object->image + address, contents.text, contents.size);
@@ -178,13 +178,13 @@ static bool add_kernel(AmdObjectReader *r, Str name, uint64_t address) {
     if (bytes.size != DESCRIPTOR) return refuse(r, "has a kernel descriptor outside of its memory");
     for (size_t i = 0; i < r->kernels.count; i++)
         if (str_equal(r->kernels.data[i].name, name)) return true;
-    if (r->kernels.count == KERNELS_MOST) return refuse(r, "has too many kernels");
+    if (r->kernels.count == KERNELS_MAX) return refuse(r, "has too many kernels");
     AmdObjectKernel k = {.name = name, .address = address};
     read_descriptor(bytes, &k.descriptor);
     k.begin = address + (uint64_t)k.descriptor.entry;
     if (k.begin >= r->object->image_size || k.begin % 4)
         return refuse(r, "has a kernel whose code is not within it");
-    if (k.descriptor.kernarg > ARGUMENTS_MOST)
+    if (k.descriptor.kernarg > ARGUMENTS_MAX)
         return refuse(r, "has a kernel with more than a MiB of arguments");
     if (AMD_ITEM_DIMENSIONS(&k.descriptor) > 3)
         return refuse(r, "has a kernel whose work items have indices in four dimensions");
@@ -269,7 +269,7 @@ bool amd_object_facts(Arena *arena, Str bytes, Str name, AmdObjectKernel *kernel
     Diags *unheard = diags_create(arena, sources_create(arena));
     AmdObjectReader r = {.arena = arena, .diags = unheard, .bytes = bytes};
     r.object = arena_new(arena, AmdObject, 1);
-    AmdObjectKernel k = {.name = name, .descriptor.kernarg = ARGUMENTS_MOST};
+    AmdObjectKernel k = {.name = name, .descriptor.kernarg = ARGUMENTS_MAX};
     vec_push(arena, &r.kernels, k);
     if (!read_header(&r) || !read_sections(&r) || !read_notes(&r)) return false;
     *kernel = r.kernels.data[0];

@@ -35,7 +35,7 @@ enum {
     AMD = sizeof amd / sizeof *amd,
     GENERICS = sizeof generics / sizeof *generics
 };
-_Static_assert(2 * NVIDIA + AMD + GENERICS <= GPU_TARGETS_MOST, "as the header says");
+_Static_assert(2 * NVIDIA + AMD + GENERICS <= GPU_TARGETS_MAX, "as the header says");
 
 bool gpu_target_at(size_t index, GpuTarget *target) {
     *target = (GpuTarget){.vendor = GPU_NVIDIA};

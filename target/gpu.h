@@ -28,7 +28,7 @@ bool gpu_target_parse(Str text, GpuTarget *target);
 // The target number `index`; of AMD's, those with matrix instructions come first. False beyond the
 // last.
 bool gpu_target_at(size_t index, GpuTarget *target);
-enum { GPU_TARGETS_MOST = 96 };
+enum { GPU_TARGETS_MAX = 96 };
 // For AMD's targets: does code for one run on the other?
 bool gpu_target_runs(GpuTarget code, GpuTarget device);
 // Shared memory that code may declare statically, without asking the driver for more.

@@ -6,8 +6,8 @@
 
 static const char tag[8] = {'t', 'i', 'l', 'e', 'c', 'm', 'a', 'p'};
 
-enum { ADDRESS_ALIGN = 16, STEP_MOST = 8 };
-#define DIM_MOST (UINT64_C(1) << 32)
+enum { ADDRESS_ALIGN = 16, STEP_MAX = 8 };
+#define DIM_MAX (UINT64_C(1) << 32)
 #define STRIDE_LIMIT (UINT64_C(1) << 40)
 
 unsigned gpu_map_type_bytes(GpuMapType type) {
@@ -24,10 +24,10 @@ unsigned gpu_map_swizzle_bytes(GpuMapSwizzle swizzle) {
 }
 
 static const char *dimension_fault(const GpuMapFacts *f, uint32_t d) {
-    if (!f->dims[d] || f->dims[d] > DIM_MOST) return "extents are 1 to 2^32";
+    if (!f->dims[d] || f->dims[d] > DIM_MAX) return "extents are 1 to 2^32";
     if (!f->box[d] || f->box[d] > GPU_MAP_BOX)
         return "a box has 1 to 256 elements in each dimension";
-    if (!f->steps[d] || f->steps[d] > STEP_MOST) return "element strides are 1 to 8";
+    if (!f->steps[d] || f->steps[d] > STEP_MAX) return "element strides are 1 to 8";
     if (d + 1 >= f->rank) return NULL;
     if (f->strides[d] % ADDRESS_ALIGN || f->strides[d] >= STRIDE_LIMIT)
         return "strides are multiples of 16 bytes and less than 2^40";

@@ -78,11 +78,11 @@ uint32_t matrix_least_k(const Chip *chip, Dtype a, Dtype b) {
     return least;
 }
 
-enum { WGMMA_MOST_N = 256 };
+enum { WGMMA_N_MAX = 256 };
 
 static bool equal(MatrixShape row, MatrixShape b) {
     bool n = row.n == b.n, power = b.n && !(b.n & (b.n - 1));
-    if (row.unit == MATRIX_UNIT_WGMMA) n = power && b.n >= row.n && b.n <= WGMMA_MOST_N;
+    if (row.unit == MATRIX_UNIT_WGMMA) n = power && b.n >= row.n && b.n <= WGMMA_N_MAX;
     return row.unit == b.unit && row.m == b.m && n && row.k == b.k && row.bits == b.bits;
 }
 

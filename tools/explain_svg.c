@@ -4,7 +4,7 @@
 
 #include "tools/explain.h"
 
-enum { CAPTION_HEIGHT = 26, MOST_PLACES = 8 };
+enum { CAPTION_HEIGHT = 26, PLACES_MAX = 8 };
 
 // Reads the number of an attribute in the head of the drawing: width="…".
 static unsigned attribute(const char *svg, const char *name) {
@@ -21,8 +21,8 @@ static void caption(const Unit *unit, const ExplainLayout *l, unsigned y, StrBuf
     for (uint32_t d = 0; d < l->type->rank; d++)
         strbuf_printf(out, "%s%u", d ? "," : "[", l->type->shape[d]);
     strbuf_add(out, STR("], made in "));
-    uint32_t lines[MOST_PLACES], count = 0;
-    for (size_t i = 0; i < l->places.count && count < MOST_PLACES; i++) {
+    uint32_t lines[PLACES_MAX], count = 0;
+    for (size_t i = 0; i < l->places.count && count < PLACES_MAX; i++) {
         SourceLine at = source_line(unit->sources, l->places.data[i].begin);
         bool known = !at.file || !span_known(l->places.data[i]);
         for (uint32_t k = 0; k < count; k++) known = known || lines[k] == at.line;

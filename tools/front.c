@@ -90,7 +90,7 @@ static bool names_vendor(Str name) {
 static int fail_unknown(Cli *cli, Str name) {
     static const char *const others[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4", "x86-64-v4+bf16",
                                          "aarch64",   "native",    "interp"};
-    enum { OTHERS = sizeof others / sizeof *others, NAMES = OTHERS + GPU_TARGETS_MOST };
+    enum { OTHERS = sizeof others / sizeof *others, NAMES = OTHERS + GPU_TARGETS_MAX };
     Str known[NAMES];
     char gpus[NAMES][GPU_NAME_MAX];
     size_t count = 0;

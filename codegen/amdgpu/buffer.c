@@ -6,7 +6,7 @@
 // select of offsets, and the resource (four scalar registers) only says where the data begins.
 #include "codegen/amdgpu/gen.h"
 
-enum { SPACE_RESOURCE = 8, MOST_BYTES = 16, MOST_STEPS = 16, MOST_PLAIN = 1 << 11, LAST = -16 };
+enum { SPACE_RESOURCE = 8, BYTES_MAX = 16, STEPS_MAX = 16, PLAIN_MAX = 1 << 11, LAST = -16 };
 #define BEYOND UINT32_C(0x80000000)
 
 // ---- the place of an access ---------------------------------------------------------------------
@@ -25,9 +25,9 @@ static LLVMValueRef in_bytes(Gen *g, LLVMValueRef n, uint32_t size) {
     bool extends = LLVMIsAZExtInst(n) || LLVMIsASExtInst(n);
     LLVMValueRef narrow = extends ? LLVMGetOperand(n, 0) : NULL;
     if (narrow && LLVMGetIntTypeWidth(LLVMTypeOf(narrow)) == 32) {
-        GenSpot here = gen_go_before(g, n);
+        GenInsertPoint here = gen_insert_before(g, n);
         n = LLVMBuildShl(g->b, narrow, by, "");
-        gen_go_back(g, here);
+        gen_restore_position(g, here);
         return n;
     }
     if (LLVMGetIntTypeWidth(LLVMTypeOf(n)) > 32) n = LLVMBuildTrunc(g->b, n, word, "");
@@ -53,11 +53,11 @@ static bool is_data(const Gen *g, LLVMValueRef p) {
 
 // The steps of pointer arithmetic that lead from a view's data to p, the last one first; *count is
 // 0 if p is the data itself. False: p has another origin.
-static bool steps_of(const Gen *g, LLVMValueRef p, LLVMValueRef steps[MOST_STEPS], uint32_t *count,
+static bool steps_of(const Gen *g, LLVMValueRef p, LLVMValueRef steps[STEPS_MAX], uint32_t *count,
                      LLVMValueRef *data) {
     *count = 0;
     while (!is_data(g, p)) {
-        if (!LLVMIsAGetElementPtrInst(p) || *count == MOST_STEPS) return false;
+        if (!LLVMIsAGetElementPtrInst(p) || *count == STEPS_MAX) return false;
         steps[(*count)++] = p;
         p = LLVMGetOperand(p, 0);
     }
@@ -66,7 +66,7 @@ static bool steps_of(const Gen *g, LLVMValueRef p, LLVMValueRef steps[MOST_STEPS
 }
 
 static BufferPlace buffer_place(Gen *g, LLVMValueRef p) {
-    LLVMValueRef steps[MOST_STEPS];
+    LLVMValueRef steps[STEPS_MAX];
     BufferPlace at = {0};
     uint32_t count;
     steps_of(g, p, steps, &count, &at.data);
@@ -75,13 +75,13 @@ static BufferPlace buffer_place(Gen *g, LLVMValueRef p) {
 }
 
 bool amdgpu_can_mask(Gen *g, const IrOp *op, LLVMValueRef p, uint32_t bytes, uint32_t align) {
-    LLVMValueRef steps[MOST_STEPS], data;
+    LLVMValueRef steps[STEPS_MAX], data;
     uint32_t count;
     if ((gpu_gen(g)->machine.chip->flags & CHIP_LONG_RESOURCES) != 0)
         return false;  // other resources
     bool narrow = (op->code == IR_THREAD_LOAD || op->code == IR_THREAD_STORE) &&
                   ir_attr_int(op, IR_ATTR_NARROW) != 0;
-    return narrow && align >= (bytes < 4 ? bytes : 4) && bytes <= MOST_BYTES &&
+    return narrow && align >= (bytes < 4 ? bytes : 4) && bytes <= BYTES_MAX &&
            (bytes & (bytes - 1)) == 0 && steps_of(g, p, steps, &count, &data);
 }
 
@@ -98,12 +98,12 @@ static uint32_t flags_of(const Chip *chip) {
 // The resource is made right after the data pointer, so that all accesses share it.
 static LLVMValueRef resource_of(Gen *g, LLVMValueRef data) {
     LLVMTypeRef types[] = {gpu_pointer(g, SPACE_RESOURCE), gpu_pointer(g, SPACE_GLOBAL)};
-    GenSpot here = gen_go_before(g, LLVMGetNextInstruction(data));
+    GenInsertPoint here = gen_insert_before(g, LLVMGetNextInstruction(data));
     LLVMValueRef args[] = {gpu_in_space(g, data, SPACE_GLOBAL), LLVMConstNull(gpu_int(g, 16)),
                            gen_i64(g, BEYOND),
                            gen_i32(g, (int32_t)flags_of(gpu_gen(g)->machine.chip))};
     LLVMValueRef r = gen_intrinsic(g, "llvm.amdgcn.make.buffer.rsrc", 2, types, 4, args);
-    gen_go_back(g, here);
+    gen_restore_position(g, here);
     return r;
 }
 
@@ -111,10 +111,10 @@ static LLVMValueRef resource_of(Gen *g, LLVMValueRef data) {
 // immediate is 0, the offset -16 is outside as well, and every instruction has it as an inline
 // constant.
 static LLVMValueRef offset_of(Gen *g, const BufferPlace *at, LLVMValueRef mask) {
-    LLVMValueRef small = gen_i32(g, (int32_t)(at->plain % MOST_PLAIN));
-    LLVMValueRef large = gen_i32(g, (int32_t)(at->plain / MOST_PLAIN * MOST_PLAIN));
+    LLVMValueRef small = gen_i32(g, (int32_t)(at->plain % PLAIN_MAX));
+    LLVMValueRef large = gen_i32(g, (int32_t)(at->plain / PLAIN_MAX * PLAIN_MAX));
     LLVMValueRef offset = at->offset ? LLVMBuildAdd(g->b, at->offset, large, "") : large;
-    int32_t beyond = at->plain % MOST_PLAIN ? (int32_t)BEYOND : LAST;
+    int32_t beyond = at->plain % PLAIN_MAX ? (int32_t)BEYOND : LAST;
     if (mask) offset = LLVMBuildSelect(g->b, mask, offset, gen_i32(g, beyond), "");
     return LLVMBuildAdd(g->b, offset, small, "");
 }

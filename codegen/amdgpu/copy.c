@@ -12,7 +12,7 @@
 
 #include "codegen/amdgpu/gen.h"
 
-enum { MOST_STEPS = 16 };
+enum { STEPS_MAX = 16 };
 
 // ---- groups -------------------------------------------------------------------------------------
 
@@ -72,19 +72,19 @@ static LLVMValueRef first_step(Gen *g, LLVMValueRef step) {
         return LLVMConstInt(word, (uint64_t)LLVMConstIntGetSExtValue(n) * size, false);
     bool extends = LLVMIsASExtInst(n) || LLVMIsAZExtInst(n);
     if (extends) n = LLVMGetOperand(n, 0);
-    GenSpot here = {0};
+    GenInsertPoint here = {0};
     bool early = LLVMIsAInstruction(n) && !LLVMIsAPHINode(n);
-    if (early) here = gen_go_before(g, LLVMGetNextInstruction(n));
+    if (early) here = gen_insert_before(g, LLVMGetNextInstruction(n));
     if (LLVMGetIntTypeWidth(LLVMTypeOf(n)) > 32) n = LLVMBuildTrunc(g->b, n, word, "");
     LLVMValueRef bytes = of_first_lane(g, LLVMBuildShl(g->b, n, by, ""));
-    if (early) gen_go_back(g, here);
+    if (early) gen_restore_position(g, here);
     return bytes;
 }
 
 // The address in shared memory of the first lane's bytes; it is the same in all lanes.
 static LLVMValueRef row_of(Gen *g, LLVMValueRef p) {
     LLVMValueRef offset = gen_i32(g, 0);
-    for (uint32_t i = 0; i < MOST_STEPS && LLVMIsAGetElementPtrInst(p); i++) {
+    for (uint32_t i = 0; i < STEPS_MAX && LLVMIsAGetElementPtrInst(p); i++) {
         if (LLVMGetPointerAddressSpace(LLVMTypeOf(p)) != 0) break;
         offset = LLVMBuildAdd(g->b, offset, first_step(g, p), "");
         p = LLVMGetOperand(p, 0);

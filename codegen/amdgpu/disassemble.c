@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "codegen/llvm_shim.h"
 
-enum { TEXT_MOST = 512, WORD = 4, NAME_MOST = 32 };
+enum { TEXT_MAX = 512, WORD = 4, NAMES_MAX = 32 };
 
 typedef VEC(GpuCodeLine) Lines;
 
@@ -61,7 +61,7 @@ static size_t decode_one(LLVMDisasmContextRef context, Str bytes, size_t at, uin
     size_t left = bytes.size - at;
     memcpy(window, bytes.text + at, left < sizeof window ? left : sizeof window);
     if (is_reserved(window, gfx9)) return 0;
-    size_t size = LLVMDisasmInstruction(context, window, sizeof window, address, text, TEXT_MOST);
+    size_t size = LLVMDisasmInstruction(context, window, sizeof window, address, text, TEXT_MAX);
     return size <= left ? size : 0;
 }
 
@@ -70,7 +70,7 @@ static size_t decode_one(LLVMDisasmContextRef context, Str bytes, size_t at, uin
 bool codegen_amd_disassemble(void *user, Arena *arena, const GpuCodeJob *job, GpuCode *code) {
     (void)user;
     codegen_start();
-    char cpu[NAME_MOST];
+    char cpu[NAMES_MAX];
     snprintf(cpu, sizeof cpu, "%.*s", STR_ARG(job->processor));
     // Halves of registers have their own names on these targets. Without the feature LLVM does not
     // decode some instructions of gfx12 that only other compilers write.
@@ -86,7 +86,7 @@ bool codegen_amd_disassemble(void *user, Arena *arena, const GpuCodeJob *job, Gp
     LLVMSetDisasmOptions(context, LLVMDisassembler_Option_PrintImmHex);
     Lines lines = {0};
     for (size_t at = 0; at < job->bytes.size;) {
-        char text[TEXT_MOST] = "";
+        char text[TEXT_MAX] = "";
         size_t size = decode_one(context, job->bytes, at, job->begin + at, gfx9, text);
         if (!size) text[0] = 0;
         size_t left = job->bytes.size - at;

@@ -75,7 +75,7 @@ static bool asks_for_programs(const IrBlock *block) {
     return false;
 }
 
-void amdgpu_places(Gen *g) {
+void amdgpu_program_ids(Gen *g) {
     static const char *const places[] = {"llvm.amdgcn.workgroup.id.x", "llvm.amdgcn.workgroup.id.y",
                                          "llvm.amdgcn.workgroup.id.z"};
     LLVMValueRef packet = NULL;
@@ -83,7 +83,7 @@ void amdgpu_places(Gen *g) {
         packet = gen_intrinsic(g, "llvm.amdgcn.dispatch.ptr", 0, NULL, 0, NULL);
     for (int d = 0; d < 3; d++) {
         LLVMValueRef place = gen_intrinsic(g, places[d], 0, NULL, 0, NULL);
-        g->place[d] = LLVMBuildZExt(g->b, place, gpu_int(g, 64), "");
+        g->program_id[d] = LLVMBuildZExt(g->b, place, gpu_int(g, 64), "");
         g->grid[d] = packet ? programs(g, packet, d) : NULL;
     }
 }
@@ -134,5 +134,5 @@ void amdgpu_function(Gen *g, const char *entry) {
     gpu_body(n, LLVMGetParam(g->function, 0));
     if (n->copies) amdgpu_copy_scopes(g);
     atomics_are_local(g);
-    amdgpu_latches(g);
+    amdgpu_wait_at_latches(g);
 }

@@ -5,14 +5,14 @@
 
 #include "base/os/os.h"
 
-static LLVMValueRef amdgpu_again(Gen *g, LLVMValueRef x) {
+static LLVMValueRef amdgpu_rematerialized(Gen *g, LLVMValueRef x) {
     return gen_opaque(g->b, "=v,0", false, x);
 }
 
 const GpuOps amdgpu_ops = {.shared_memory = amdgpu_shared_memory,
                            .thread_id = amdgpu_thread_id,
-                           .again = amdgpu_again,
-                           .places = amdgpu_places,
+                           .rematerialized = amdgpu_rematerialized,
+                           .program_ids = amdgpu_program_ids,
                            .shuffle = amdgpu_shuffle,
                            .can_mask = amdgpu_can_mask,
                            .masked_load = amdgpu_masked_load,
@@ -43,9 +43,9 @@ static void amdgpu_op(Gen *g, const IrOp *op) {
     case IR_THREAD_SHUFFLE: gpu_shuffle(g, op); return;
     case IR_THREAD_BARRIER: amdgpu_barrier(g, ir_attr_int(op, IR_ATTR_GLOBAL) != 0); return;
     case IR_THREAD_MMA:
-        amdgpu_turn_begins(g, op);
+        amdgpu_phase_begins(g, op);
         amdgpu_mma(g, op);
-        amdgpu_turn_ends(g, op);
+        amdgpu_phase_ends(g, op);
         return;
     case IR_THREAD_COPY: amdgpu_copy(g, op); return;
     case IR_THREAD_COMMIT: amdgpu_commit(g); return;
@@ -62,7 +62,7 @@ static void amdgpu_op(Gen *g, const IrOp *op) {
     }
 }
 
-static LLVMValueRef amdgpu_extreme(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b,
+static LLVMValueRef amdgpu_min_max(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b,
                                    bool greatest) {
     LLVMTypeRef type = LLVMTypeOf(a);
     (void)t;
@@ -71,7 +71,7 @@ static LLVMValueRef amdgpu_extreme(Gen *g, const IrType *t, LLVMValueRef a, LLVM
 }
 
 // Multiplies by the reciprocal. The error is 1 ulp and a rounding if 1 / b is a normal number.
-static LLVMValueRef amdgpu_quotient(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b) {
+static LLVMValueRef amdgpu_fast_quotient(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b) {
     LLVMTypeRef type = LLVMTypeOf(b);
     if (t->elem != DTYPE_F32) return NULL;
     LLVMValueRef r = gen_intrinsic(g, "llvm.amdgcn.rcp", 1, &type, 1, &b);
@@ -81,7 +81,7 @@ static LLVMValueRef amdgpu_quotient(Gen *g, const IrType *t, LLVMValueRef a, LLV
 // LLVM 22 divides numbers of up to 24 bits as floats, with a reciprocal that may be too large: from
 // 2^22 on the quotient may be one too large. So x is combined with a zero that LLVM does not know
 // to be one. It is uniform: the same in all lanes.
-static LLVMValueRef amdgpu_hidden(Gen *g, LLVMValueRef x) {
+static LLVMValueRef amdgpu_hide_range(Gen *g, LLVMValueRef x) {
     LLVMValueRef zero = gen_opaque(g->b, "=s,0", false, gen_i32(g, 0));
     return LLVMBuildOr(g->b, x, LLVMBuildZExtOrBitCast(g->b, zero, LLVMTypeOf(x), ""), "");
 }
@@ -97,7 +97,7 @@ static LLVMValueRef upper_word(Gen *g, LLVMValueRef a, LLVMValueRef b) {
 // Multiplies by a reciprocal z with 32 bits after the point, which is a little too small: z <= 2^32
 // / b. After Newton's step it is less than 1.6 below that, so a z / 2^32 is at most one too small
 // if a is below 2^31. LLVM's own code corrects the quotient twice, because it must handle every a.
-static LLVMValueRef amdgpu_whole_quotient(Gen *g, LLVMValueRef a, LLVMValueRef b, bool rest) {
+static LLVMValueRef amdgpu_unsigned_quotient(Gen *g, LLVMValueRef a, LLVMValueRef b, bool rest) {
     const double below = 4294967296.0 - 2048;  // less all errors of rounding
     LLVMTypeRef word = gpu_int(g, 32), real = LLVMFloatTypeInContext(g->context);
     LLVMValueRef f = LLVMBuildUIToFP(g->b, b, real, "");
@@ -150,13 +150,13 @@ const GenTarget amdgpu_gen_target = {.global_space = SPACE_GLOBAL,
                                      .table_space = SPACE_CONSTANT,
                                      .table_zeros = 1,
                                      .swap = amdgpu_swap,
-                                     .lanes_apart = true,
+                                     .splits_vectors = true,
                                      .joins_narrow = true,
                                      .op = amdgpu_op,
-                                     .extreme = amdgpu_extreme,
-                                     .quotient = amdgpu_quotient,
-                                     .hidden = amdgpu_hidden,
-                                     .whole_quotient = amdgpu_whole_quotient,
+                                     .min_max = amdgpu_min_max,
+                                     .fast_quotient = amdgpu_fast_quotient,
+                                     .hide_range = amdgpu_hide_range,
+                                     .unsigned_quotient = amdgpu_unsigned_quotient,
                                      .remainder = gen_remainder,
                                      .scopes = scopes,
                                      .plain_scopes = scopes,

@@ -23,7 +23,7 @@ void amdgpu_divide(Module *m);  // quotients.c: f64, correct for subnormals
 // wide_rows.c: keeps 64-bit instructions from reading another lane's value directly (DPP).
 void amdgpu_keep_rows_narrow(Module *m);
 LLVMValueRef amdgpu_thread_id(Gen *g);
-void amdgpu_places(Gen *g);
+void amdgpu_program_ids(Gen *g);
 LLVMValueRef amdgpu_shared_memory(Gen *g);
 LLVMValueRef amdgpu_exchange_words(Gen *g);  // in shared memory, one for each thread
 LLVMValueRef amdgpu_shuffle(Gen *g, LLVMValueRef word, LLVMValueRef lane,
@@ -34,7 +34,7 @@ void amdgpu_barrier(Gen *g, bool global);
 enum { AMDGPU_ANY = 63 };
 void amdgpu_wait_until(Gen *g, uint32_t global, uint32_t shared);
 void amdgpu_release(Gen *g);              // releases memory to this program's threads
-void amdgpu_latches(Gen *g);              // latch.c: after the whole function is built
+void amdgpu_wait_at_latches(Gen *g);      // latch.c: after the whole function is built
 void amdgpu_mma(Gen *g, const IrOp *op);  // mma.c
 void amdgpu_dot(Gen *g, const IrOp *op);
 // copy.c: functions with direct-to-LDS copies have other barriers. After the function is built,
@@ -46,8 +46,8 @@ void amdgpu_wait(Gen *g, const IrOp *op);
 void amdgpu_copying_barrier(Gen *g);
 void amdgpu_copy_scopes(Gen *g);
 // ping_pong.c: before and after each matrix instruction.
-void amdgpu_turn_begins(Gen *g, const IrOp *op);
-void amdgpu_turn_ends(Gen *g, const IrOp *op);
+void amdgpu_phase_begins(Gen *g, const IrOp *op);
+void amdgpu_phase_ends(Gen *g, const IrOp *op);
 // buffer.c The offset of p from the data of its view, in bytes; outside of the resource where the
 // mask is false. NULL: no mask.
 LLVMValueRef amdgpu_buffer_offset(Gen *g, LLVMValueRef p, LLVMValueRef mask,

@@ -51,7 +51,7 @@ static bool waits_between(Gen *g, LLVMBasicBlockRef head, LLVMBasicBlockRef end)
 
 // ---- ends of loops ------------------------------------------------------------------------------
 
-typedef enum LatchMark { ON_THE_WAY = 1, DONE } LatchMark;
+typedef enum LatchMark { ON_STACK = 1, DONE } LatchMark;
 typedef struct Step {
     LLVMBasicBlockRef block;
     unsigned next;  // of its successors
@@ -66,11 +66,11 @@ typedef struct LatchWalk {
 
 static void enter(LatchWalk *w, LLVMBasicBlockRef block) {
     Step step = {.block = block};
-    map_put(w->g->arena, &w->marks, map_key(block), ON_THE_WAY);
+    map_put(w->g->arena, &w->marks, map_key(block), ON_STACK);
     vec_push(w->g->arena, &w->way, step);
 }
 
-static bool noted(const LatchWalk *w, LLVMBasicBlockRef block) {
+static bool is_noted(const LatchWalk *w, LLVMBasicBlockRef block) {
     return w->ends.count && vec_last(&w->ends) == block;
 }
 
@@ -89,7 +89,7 @@ static void go_on(LatchWalk *w) {
     const uint64_t *mark = map_find(&w->marks, map_key(to));
     if (!mark)
         enter(w, to);
-    else if (*mark == ON_THE_WAY && !noted(w, block) && waits_between(w->g, to, block))
+    else if (*mark == ON_STACK && !is_noted(w, block) && waits_between(w->g, to, block))
         vec_push(w->g->arena, &w->ends, block);
 }
 
@@ -99,7 +99,7 @@ static bool any_releases(LLVMValueRef function) {
     return false;
 }
 
-void amdgpu_latches(Gen *g) {
+void amdgpu_wait_at_latches(Gen *g) {
     LatchWalk w = {.g = g};
     if (!any_releases(g->function)) return;
     enter(&w, LLVMGetEntryBasicBlock(g->function));

@@ -77,20 +77,20 @@ static void interleave(Gen *g, const Phase *p) {
     }
 }
 
-static bool takes_turns(Gen *g, const IrOp *op) {
+static bool is_ping_pong(Gen *g, const IrOp *op) {
     enum { WAVES = 8 };  // two for each SIMD of a compute unit
     const Machine *m = &gpu_gen(g)->machine;
     return g->func->turns && g->func->warps >= WAVES && m->warp == 64 && in_loop(op);
 }
 
-void amdgpu_turn_begins(Gen *g, const IrOp *op) {
-    if (!takes_turns(g, op) || !phase_of(op).first) return;
+void amdgpu_phase_begins(Gen *g, const IrOp *op) {
+    if (!is_ping_pong(g, op) || !phase_of(op).first) return;
     hint(g, "llvm.amdgcn.sched.barrier", true, 0);
     hint(g, "llvm.amdgcn.s.setprio", false, 1);
 }
 
-void amdgpu_turn_ends(Gen *g, const IrOp *op) {
-    if (!takes_turns(g, op)) return;
+void amdgpu_phase_ends(Gen *g, const IrOp *op) {
+    if (!is_ping_pong(g, op)) return;
     Phase p = phase_of(op);
     if (!p.last) return;
     interleave(g, &p);

@@ -12,7 +12,7 @@ void amdgpu_schedule(Gen *g) {
     CodegenSchedule s = gpu_gen(g)->schedule;
     char waves[12];
     switch (s.strategy) {
-    case CODEGEN_PLAIN:
+    case CODEGEN_DEFAULT:
     case CODEGEN_BLOCKS: return;
     case CODEGEN_WAVES:
         snprintf(waves, sizeof waves, "%u", s.count);

@@ -135,7 +135,7 @@ static void keep_signs_in(Module *m, LLVMBuilderRef b, LLVMBasicBlockRef block) 
 }
 
 void amdgpu_keep_signed_zeros(Module *m) {
-    module_keep_choices(m);
+    module_protect_selects(m);
     LLVMBuilderRef b = LLVMCreateBuilderInContext(m->context);
     for (LLVMValueRef f = LLVMGetFirstFunction(m->module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef k = LLVMGetFirstBasicBlock(f); k; k = LLVMGetNextBasicBlock(k))

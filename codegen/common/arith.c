@@ -35,7 +35,7 @@ typedef struct ArithQuotient {
 } ArithQuotient;
 
 LLVMValueRef gen_dividend(Gen *g, LLVMValueRef x) {
-    return g->target->hidden ? g->target->hidden(g, x) : x;
+    return g->target->hide_range ? g->target->hide_range(g, x) : x;
 }
 
 // The dividend for LLVM's division. Dividends of 8 and 16 bits need no hiding: they are small
@@ -60,10 +60,11 @@ static LLVMValueRef divide_signed(Gen *g, const ArithQuotient *q, LLVMValueRef a
 }
 
 // Unsigned division; the divisor is not 0.
-static LLVMValueRef whole_quotient(Gen *g, const ArithQuotient *q, LLVMValueRef a, LLVMValueRef b) {
+static LLVMValueRef unsigned_quotient(Gen *g, const ArithQuotient *q, LLVMValueRef a,
+                                      LLVMValueRef b) {
     bool word = LLVMTypeOf(a) == LLVMInt32TypeInContext(g->context);
-    if (g->target->whole_quotient && word && q->half && !q->small && !LLVMIsConstant(b))
-        return g->target->whole_quotient(g, a, b, q->rest);
+    if (g->target->unsigned_quotient && word && q->half && !q->small && !LLVMIsConstant(b))
+        return g->target->unsigned_quotient(g, a, b, q->rest);
     LLVMValueRef x = dividend(g, q, a, b);
     return q->rest ? LLVMBuildURem(g->b, x, b, "") : LLVMBuildUDiv(g->b, x, b, "");
 }
@@ -76,7 +77,7 @@ static LLVMValueRef divide_unsigned(Gen *g, const ArithQuotient *q, LLVMValueRef
     LLVMValueRef by_zero = LLVMBuildICmp(g->b, LLVMIntEQ, b, zero(b), "");
     LLVMValueRef other = q->below ? LLVMConstAllOnes(type) : int_const(type, 1);
     LLVMValueRef safe = q->not_zero ? b : pick(g, by_zero, other, b);
-    LLVMValueRef r = whole_quotient(g, q, a, safe);
+    LLVMValueRef r = unsigned_quotient(g, q, a, safe);
     return q->not_zero || q->below ? r : pick(g, by_zero, q->rest ? a : zero(a), r);
 }
 
@@ -180,7 +181,8 @@ static LLVMValueRef shift(Gen *g, IrOpcode code, const IrType *t, LLVMValueRef a
     // and drops the bits of the count that the instruction ignores: it reads at most 32.
     bool wide = LLVMGetTypeKind(count_type) == LLVMIntegerTypeKind &&
                 (LLVMGetIntTypeWidth(count_type) > bits || LLVMGetIntTypeWidth(count_type) > 32);
-    if (g->target->lanes_apart && wide) n = of_two(g, "llvm.umin", n, int_const(count_type, bits));
+    if (g->target->splits_vectors && wide)
+        n = of_two(g, "llvm.umin", n, int_const(count_type, bits));
     LLVMValueRef fits = LLVMBuildICmp(g->b, LLVMIntULT, n, int_const(count_type, bits), "");
     if (signed_right) n = of_two(g, "llvm.umin", n, int_const(count_type, bits - 1));
     LLVMValueRef count = LLVMBuildIntCast2(g->b, n, type, false, "");
@@ -219,12 +221,12 @@ static LLVMValueRef leave_half(Gen *g, const IrType *t, LLVMValueRef v) {
 
 static LLVMValueRef quotient(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b) {
     LLVMValueRef r = NULL;
-    if (g->approx && g->target->quotient) r = g->target->quotient(g, t, a, b);
+    if (g->approx && g->target->fast_quotient) r = g->target->fast_quotient(g, t, a, b);
     return r ? r : LLVMBuildFDiv(g->b, a, b, "");
 }
 
-static LLVMValueRef number_extreme(Gen *g, LLVMValueRef a, LLVMValueRef b, bool greatest) {
-    if (g->target->number_extreme) return g->target->number_extreme(g, a, b, greatest);
+static LLVMValueRef min_max_number(Gen *g, LLVMValueRef a, LLVMValueRef b, bool greatest) {
+    if (g->target->min_max_number) return g->target->min_max_number(g, a, b, greatest);
     return of_two(g, greatest ? "llvm.maximumnum" : "llvm.minimumnum", a, b);
 }
 
@@ -236,10 +238,10 @@ static LLVMValueRef float_binary(Gen *g, IrOpcode code, const IrType *t, LLVMVal
     case IR_MUL: return LLVMBuildFMul(g->b, a, b, "");
     case IR_DIV: return quotient(g, t, a, b);
     case IR_REM: return g->target->remainder(g, t, a, b);
-    case IR_MIN: return g->target->extreme(g, t, a, b, false);
-    case IR_MAX: return g->target->extreme(g, t, a, b, true);
-    case IR_MINNUM: return number_extreme(g, a, b, false);
-    case IR_MAXNUM: return number_extreme(g, a, b, true);
+    case IR_MIN: return g->target->min_max(g, t, a, b, false);
+    case IR_MAX: return g->target->min_max(g, t, a, b, true);
+    case IR_MINNUM: return min_max_number(g, a, b, false);
+    case IR_MAXNUM: return min_max_number(g, a, b, true);
     default: break;
     }
     UNREACHABLE("%s of floats", ir_op_info(code)->text);

@@ -158,7 +158,7 @@ static LLVMValueRef one_lane(Gen *g, const Lane *lane) {
     IrScope scope = (IrScope)ir_attr_int(lane->op, IR_ATTR_SCOPE);
     bool farther = !g->target->scopes && scope == IR_SCOPE_SYSTEM;
     bool own = g->target->swap && dtype_size(lane->t->elem) < 4;
-    if ((!integer && !xchg) || own || (g->target->lanes_apart && farther)) {
+    if ((!integer && !xchg) || own || (g->target->splits_vectors && farther)) {
         remark(g->remarks, lane->op->span, REASON_ATOMIC_SWAP, dtype_name(lane->t->elem),
                REMARK(0));
         return swap_loop(g, lane);
@@ -191,7 +191,8 @@ static LLVMValueRef under_mask(Gen *g, const Lane *lane, LLVMValueRef mask) {
 // Lane i of an operand, which is a vector or has separate lanes; NULL if it is absent.
 static LLVMValueRef lane_of(Gen *g, const IrOp *op, uint32_t operand, uint32_t i) {
     const IrValue *v = ir_operand(op, operand);
-    if (!v || g->target->lanes_apart || !v->type->rank) return gen_operand_part(g, op, operand, i);
+    if (!v || g->target->splits_vectors || !v->type->rank)
+        return gen_operand_part(g, op, operand, i);
     return LLVMBuildExtractElement(g->b, gen_value(g, v), gen_i32(g, (int32_t)i), "");
 }
 

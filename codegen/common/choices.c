@@ -26,7 +26,7 @@ static bool is_same(LLVMValueRef x, LLVMValueRef y) {
     return x == y || (LLVMIsConstant(x) && LLVMIsConstant(y));
 }
 
-static bool looks_like_extreme(LLVMValueRef select) {
+static bool is_min_max_select(LLVMValueRef select) {
     LLVMValueRef when = LLVMIsAFCmpInst(LLVMGetOperand(select, 0));
     if (!when) return false;
     LLVMValueRef x = LLVMGetOperand(when, 0), y = LLVMGetOperand(when, 1);
@@ -36,7 +36,7 @@ static bool looks_like_extreme(LLVMValueRef select) {
 
 static void select_as_bits(LLVMContextRef context, LLVMBuilderRef b, LLVMValueRef select) {
     LLVMTypeRef type = LLVMTypeOf(select), bits = bits_type(context, type);
-    if (!bits || !looks_like_extreme(select)) return;
+    if (!bits || !is_min_max_select(select)) return;
     LLVMPositionBuilderBefore(b, select);
     LLVMValueRef x = LLVMBuildBitCast(b, LLVMGetOperand(select, 1), bits, "");
     LLVMValueRef y = LLVMBuildBitCast(b, LLVMGetOperand(select, 2), bits, "");
@@ -45,7 +45,7 @@ static void select_as_bits(LLVMContextRef context, LLVMBuilderRef b, LLVMValueRe
     LLVMInstructionEraseFromParent(select);
 }
 
-void module_keep_choices(Module *m) {
+void module_protect_selects(Module *m) {
     LLVMBuilderRef b = LLVMCreateBuilderInContext(m->context);
     for (LLVMValueRef f = LLVMGetFirstFunction(m->module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block;

@@ -40,12 +40,12 @@ static LLVMTypeRef words_type(const Gen *g, const IrType *t, uint32_t per) {
 static LLVMValueRef joined(Gen *g, const PhiGroup *m, LLVMValueRef const *parts,
                            LLVMBasicBlockRef block) {
     if (m->per == 1) return parts[0];
-    GenSpot here = gen_go_before(g, LLVMGetBasicBlockTerminator(block));
+    GenInsertPoint here = gen_insert_before(g, LLVMGetBasicBlockTerminator(block));
     LLVMValueRef all = LLVMGetPoison(LLVMVectorType(LLVMTypeOf(parts[0]), m->per));
     for (uint32_t i = 0; i < m->per; i++)
         all = LLVMBuildInsertElement(g->b, all, parts[i], gen_i32(g, (int32_t)i), "");
     all = LLVMBuildBitCast(g->b, all, m->type, "");
-    gen_go_back(g, here);
+    gen_restore_position(g, here);
     return all;
 }
 

@@ -70,14 +70,14 @@ LLVMValueRef gen_intrinsic(Gen *g, const char *name, uint32_t type_count, LLVMTy
     return LLVMBuildCall2(g->b, LLVMGlobalGetValueType(f), f, args, count, "");
 }
 
-GenSpot gen_go_before(Gen *g, LLVMValueRef instruction) {
-    GenSpot spot = {LLVMGetInsertBlock(g->b), LLVMGetCurrentDebugLocation2(g->b)};
+GenInsertPoint gen_insert_before(Gen *g, LLVMValueRef instruction) {
+    GenInsertPoint spot = {LLVMGetInsertBlock(g->b), LLVMGetCurrentDebugLocation2(g->b)};
     LLVMPositionBuilderBefore(g->b, instruction);
     LLVMSetCurrentDebugLocation2(g->b, spot.line);
     return spot;
 }
 
-void gen_go_back(Gen *g, GenSpot spot) {
+void gen_restore_position(Gen *g, GenInsertPoint spot) {
     LLVMPositionBuilderAtEnd(g->b, spot.block);
     LLVMSetCurrentDebugLocation2(g->b, spot.line);
 }

@@ -4,10 +4,11 @@
 // How values look in LLVM IR: bool is i1; integers are iN; f32 and f64 are float and double; f16,
 // bf16 and the fp8 types are integers of their width, and f16 becomes half only around an
 // instruction of the machine; pointers are ptr. In memory bool is one byte, which is not zero for
-// true. A value has parts. With `lanes_apart` (GPUs, where each thread holds a vector in registers)
-// it has one part for each lane of a tile of rank 1; else (CPUs) it has one part, a vector. A
-// scalar is one part. Invariants: the target's check has passed, so that no op is unexpected;
-// `values` is by value id. Ownership: LLVM things belong to `context`; arrays to the scratch arena.
+// true. A value has parts. With `splits_vectors` (GPUs, where each thread holds a vector in
+// registers) it has one part for each lane of a tile of rank 1; else (CPUs) it has one part, a
+// vector. A scalar is one part. Invariants: the target's check has passed, so that no op is
+// unexpected; `values` is by value id. Ownership: LLVM things belong to `context`; arrays to the
+// scratch arena.
 //
 //     LLVMValueRef a = gen_operand(g, op, 0);
 //     gen_define(g, op, LLVMBuildNeg(g->b, a, ""));
@@ -32,24 +33,24 @@ typedef struct GenTarget {
     unsigned global_space;  // LLVM's address space for the targets of pointers
     unsigned table_space;   // the same for constant tables
     unsigned table_zeros;   // that follow the values of a table; at least 1
-    bool lanes_apart;
+    bool splits_vectors;
     // Parts of 8 and 16 bits share words of 32 bits in phis, because registers have no halves.
     bool joins_narrow;
     // Translates every op that walk.c does not know itself.
     void (*op)(Gen *g, const IrOp *op);
     // The least or greatest of two floats of a part's type `t` (f16 as half); NaN if one of them
     // is.
-    LLVMValueRef (*extreme)(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b, bool greatest);
+    LLVMValueRef (*min_max)(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b, bool greatest);
     // The same, but a number wins over a NaN. NULL: LLVM's intrinsic.
-    LLVMValueRef (*number_extreme)(Gen *g, LLVMValueRef a, LLVMValueRef b, bool greatest);
+    LLVMValueRef (*min_max_number)(Gen *g, LLVMValueRef a, LLVMValueRef b, bool greatest);
     // a / b under math(approx). NULL, or a NULL result: LLVM's instruction.
-    LLVMValueRef (*quotient)(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b);
+    LLVMValueRef (*fast_quotient)(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b);
     // x, an integer of one part, with its range hidden from LLVM. NULL: LLVM may know it, because
     // its divisions of small numbers are correct.
-    LLVMValueRef (*hidden)(Gen *g, LLVMValueRef x);
+    LLVMValueRef (*hide_range)(Gen *g, LLVMValueRef x);
     // a / b or its rest, for unsigned words: a is below 2^31, b is not 0. NULL: LLVM's
     // instructions.
-    LLVMValueRef (*whole_quotient)(Gen *g, LLVMValueRef a, LLVMValueRef b, bool rest);
+    LLVMValueRef (*unsigned_quotient)(Gen *g, LLVMValueRef a, LLVMValueRef b, bool rest);
     // C's fmod.
     LLVMValueRef (*remainder)(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b);
     // Compares and swaps integers if LLVM's instruction is not suitable; returns the old bits.
@@ -94,7 +95,7 @@ struct Gen {
     LLVMValueRef function;
     LLVMValueRef **values;  // by value id: its parts
     VEC(GenTable) tables;
-    const bool *left_out;  // by op id: ops that are not translated, with all that is in them;
+    const bool *skipped;   // by op id: ops that are not translated, with all that is in them;
                            // NULL: none
     bool contract;         // the current op may be fused with others
     bool approx;           // it may be approximate
@@ -102,7 +103,7 @@ struct Gen {
     LLVMValueRef *params;  // by parameter: scalars, pointers, and the data of views
     LLVMValueRef (*extents)[IR_MAX_VIEW_RANK];  // by parameter
     LLVMValueRef (*strides)[IR_MAX_VIEW_RANK];
-    LLVMValueRef grid[3], place[3];  // i64; `place` of this program
+    LLVMValueRef grid[3], program_id[3];  // i64; `program_id` of this program
     GenKinds kinds;
     bool pairs;        // the machine adds and multiplies f32 in pairs
     GenLines *lines;   // NULL: none
@@ -150,13 +151,13 @@ LLVMValueRef gen_opaque(LLVMBuilderRef b, const char *constraints, bool effects,
 // Marks a load or store as one whose memory the caches need not keep.
 void gen_nontemporal(Gen *g, LLVMValueRef access);
 LLVMBasicBlockRef gen_block(Gen *g, const char *name);
-// Builds before another instruction until gen_go_back, with the debug line of that place.
-typedef struct GenSpot {
+// Builds before another instruction until gen_restore_position, with the debug line of that place.
+typedef struct GenInsertPoint {
     LLVMBasicBlockRef block;
     LLVMMetadataRef line;
-} GenSpot;
-GenSpot gen_go_before(Gen *g, LLVMValueRef instruction);
-void gen_go_back(Gen *g, GenSpot spot);
+} GenInsertPoint;
+GenInsertPoint gen_insert_before(Gen *g, LLVMValueRef instruction);
+void gen_restore_position(Gen *g, GenInsertPoint spot);
 void gen_op(Gen *g, const IrOp *op);
 void gen_ops(Gen *g, const IrBlock *block);
 // Ops that name views and extents of a kernel; params, extents and strides must be set.

@@ -15,7 +15,7 @@ LLVMValueRef gen_broadcast(Gen *g, LLVMValueRef scalar, uint32_t count) {
 void gen_define_lanes(Gen *g, const IrOp *op, LLVMValueRef const *lanes) {
     const IrType *t = op->results[0].type;
     LLVMValueRef *parts = gen_define_parts(g, op);
-    bool apart = g->target->lanes_apart || !t->rank;
+    bool apart = g->target->splits_vectors || !t->rank;
     if (!apart) parts[0] = LLVMGetPoison(gen_type(g, t));
     for (uint32_t i = 0; i < t->count; i++) {
         if (apart)
@@ -80,7 +80,7 @@ static void shuffle(Gen *g, const IrOp *op) {
 }
 
 void gen_lanes(Gen *g, const IrOp *op) {
-    if (g->target->lanes_apart) {
+    if (g->target->splits_vectors) {
         apart(g, op);
         return;
     }

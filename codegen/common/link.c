@@ -12,7 +12,7 @@
 static bool names(const char *messages, int error) { return strstr(messages, strerror(error)); }
 
 // Reports lld's messages, without the last newline.
-static void say_failed(char *messages, TargetLog *log) {
+static void report_failed(char *messages, TargetLog *log) {
     size_t size = strlen(messages);
     if (size && messages[size - 1] == '\n') messages[size - 1] = 0;
     if (names(messages, EMFILE) || names(messages, ENFILE))
@@ -31,7 +31,7 @@ static bool link_files(uint32_t count, const char *const *args, const char *inpu
     bool fine = codegen_lld(6 + count, all, &messages) != 0;
     if (fine) return true;
     bool memory = !messages || names(messages, ENOMEM);
-    if (!memory) say_failed(messages, log);
+    if (!memory) report_failed(messages, log);
     free(messages);
     if (memory) os_out_of_memory();
     return false;

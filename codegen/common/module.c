@@ -150,7 +150,7 @@ static uint64_t lap(uint64_t *from) {
     return passed;
 }
 
-static void say_facts(const Module *m, Str code) {
+static void collect_facts(const Module *m, Str code) {
     CodegenFacts *facts = m->options->facts;
     *facts = (CodegenFacts){.is_long = m->is_long};
     if (m->target->facts && m->options->output != CODEGEN_LLVM) m->target->facts(m, code, facts);
@@ -171,9 +171,10 @@ static bool emit(Module *m, const char *entry, Str *output) {
     order_and_cut(m);
     m->times.optimise = lap(&clock);
     Arena *arena = kind == CODEGEN_SHARED ? m->scratch : m->arena;
+    const char *const *skipped =
+        m->is_long ? m->target->skipped_passes_long : m->target->skipped_passes;
     fine = fine &&
-           target_emit(arena, m->machine, m->module, kind == CODEGEN_ASM,
-                       m->is_long ? m->target->without_long : m->target->without, output, &m->log);
+           target_emit(arena, m->machine, m->module, kind == CODEGEN_ASM, skipped, output, &m->log);
     m->times.emit = lap(&clock);
     if (!fine || kind == CODEGEN_ASM || !m->target->finish) return fine;
     fine = m->target->finish(m, output);
@@ -192,7 +193,7 @@ bool module_compile(Arena *arena, const IrFunc *func, const CodegenOptions *opti
     const char *entry = arena_text(arena, options->entry.text, options->entry.size);
     module_begin(&m, entry, target->machine(&m));
     bool fine = emit(&m, entry, output);
-    if (fine && options->facts) say_facts(&m, *output);
+    if (fine && options->facts) collect_facts(&m, *output);
     if (options->times) *options->times = m.times;
     module_end(&m);
     return fine;

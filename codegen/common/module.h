@@ -31,10 +31,10 @@ typedef struct ModuleTarget {
     // incorrectly. NULL: nothing.
     void (*before_selection)(Module *m);
     // LLVM's passes to machine code that are left out, NULL-terminated; NULL: none.
-    const char *const *without;
+    const char *const *skipped_passes;
     // The passes that are left out for long code (module.c), because their time grows with the
     // square of its length.
-    const char *const *without_long;
+    const char *const *skipped_passes_long;
     // Code of more than this many instructions is reordered (codegen_order_blocks); 0: never.
     uint32_t ordered_from;
     bool chains;  // in long code, chains of scalars are broken (codegen_break_chains)
@@ -67,7 +67,7 @@ struct Module {
 // +0, and where x is a signaling NaN; the instructions for minnum of AArch64 and of GPUs give -0
 // and NaN. (Those of x86-64 are the select itself.) So the select becomes one between integers of
 // the same bits. The passes over IR would undo this.
-void module_keep_choices(Module *m);
+void module_protect_selects(Module *m);
 unsigned module_float_bits(LLVMTypeRef elem);  // 0: it is not a float
 
 bool module_compile(Arena *arena, const IrFunc *func, const CodegenOptions *options,

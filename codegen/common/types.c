@@ -63,12 +63,12 @@ LLVMValueRef gen_i32(const Gen *g, int32_t value) {
 }
 
 uint32_t gen_part_count(const Gen *g, const IrType *t) {
-    return g->target->lanes_apart && t->kind != IR_VIEW ? t->count : 1;
+    return g->target->splits_vectors && t->kind != IR_VIEW ? t->count : 1;
 }
 
 IrType gen_part_type(const Gen *g, const IrType *t) {
     IrType part = *t;
-    if (!g->target->lanes_apart || t->kind == IR_VIEW) return part;
+    if (!g->target->splits_vectors || t->kind == IR_VIEW) return part;
     part.rank = 0;
     part.count = 1;
     return part;

@@ -30,7 +30,7 @@ void gen_fact(Gen *g, const IrOp *op) {
     IrOpcode code = op->code;
     int64_t dim = code == IR_EXTENT || code == IR_VEC_DATA ? 0 : ir_attr_int(op, IR_ATTR_DIM);
     LLVMValueRef v = NULL;
-    if (code == IR_PROGRAM) v = g->place[dim];
+    if (code == IR_PROGRAM) v = g->program_id[dim];
     if (code == IR_PROGRAMS) v = g->grid[dim];
     if (code == IR_EXTENT) v = extent_named(g, ir_attr(op, IR_ATTR_EXTENT)->u.name);
     if (code == IR_VEC_DATA) v = g->params[view_of(op)];
@@ -110,5 +110,5 @@ void gen_op(Gen *g, const IrOp *op) {
 
 void gen_ops(Gen *g, const IrBlock *block) {
     for (const IrOp *op = block->first; op; op = op->next)
-        (g->left_out && g->left_out[op->id] ? gen_nothing : gen_op)(g, op);
+        (g->skipped && g->skipped[op->id] ? gen_nothing : gen_op)(g, op);
 }

@@ -79,16 +79,17 @@ static uint32_t hurried_blocks(CpuTarget target) { return may_hurry(target) ? 81
 bool codegen_cpu_compile(Arena *arena, const IrFunc *func, const CodegenOptions *options,
                          Str *output, Diags *diags) {
     bool aarch64 = options->target.cpu.level == CPU_AARCH64;
-    const ModuleTarget target = {.machine = machine_of,
-                                 .gen = gen_create,
-                                 .ops = &cpu_gen_target,
-                                 .function = function,
-                                 .before_selection = aarch64 ? cpu_keep_exact : NULL,
-                                 .without = aarch64 ? without_aarch64 : without_x86,
-                                 .without_long = aarch64 ? without_aarch64_long : without_x86_long,
-                                 .hurried_from = hurried_from(options->target.cpu),
-                                 .hurried_blocks = hurried_blocks(options->target.cpu),
-                                 .finish = finish};
+    const ModuleTarget target = {
+        .machine = machine_of,
+        .gen = gen_create,
+        .ops = &cpu_gen_target,
+        .function = function,
+        .before_selection = aarch64 ? cpu_keep_exact : NULL,
+        .skipped_passes = aarch64 ? without_aarch64 : without_x86,
+        .skipped_passes_long = aarch64 ? without_aarch64_long : without_x86_long,
+        .hurried_from = hurried_from(options->target.cpu),
+        .hurried_blocks = hurried_blocks(options->target.cpu),
+        .finish = finish};
     return cpu_check(func, options->target.cpu, diags) &&
            module_compile(arena, func, options, &target, output, diags);
 }

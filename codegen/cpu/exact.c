@@ -26,7 +26,7 @@ static void hide_sum(LLVMBuilderRef b, LLVMValueRef minus) {
 }
 
 void cpu_keep_exact(Module *m) {
-    module_keep_choices(m);
+    module_protect_selects(m);
     LLVMBuilderRef b = LLVMCreateBuilderInContext(m->context);
     for (LLVMValueRef f = LLVMGetFirstFunction(m->module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef k = LLVMGetFirstBasicBlock(f); k; k = LLVMGetNextBasicBlock(k))

@@ -67,13 +67,13 @@ static LLVMValueRef fenced(Gen *g, LLVMValueRef x) {
 
 // With AVX-512, where LLVM 22 knows that one of two scalars is not a NaN, it makes the code of
 // `minimum`, which returns the other's NaN. The fences hide what it knows.
-LLVMValueRef cpu_number_extreme(Gen *g, LLVMValueRef a, LLVMValueRef b, bool greatest) {
+LLVMValueRef cpu_min_max_number(Gen *g, LLVMValueRef a, LLVMValueRef b, bool greatest) {
     if (cpu_gen(g)->machine.cpu.level == CPU_X86_64_V4) a = fenced(g, a), b = fenced(g, b);
     return of_two(g, greatest ? "llvm.maximumnum" : "llvm.minimumnum", a, b);
 }
 
 // The least or greatest, NaN if one of them is.
-LLVMValueRef cpu_extreme(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b, bool greatest) {
+LLVMValueRef cpu_min_max(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b, bool greatest) {
     bool wide = t->elem == DTYPE_F64;
     bool fills = t->rank && t->count >= (wide ? 8u : 16u) && (wide || t->elem == DTYPE_F32);
     if (cpu_gen(g)->machine.cpu.level != CPU_X86_64_V4 || !fills)

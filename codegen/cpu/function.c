@@ -75,19 +75,19 @@ static int programs_asked(const IrBlock *block) {
 // The place of program `first` in the grid. It is divided here only, once.
 static void first_place(CpuGen *c, LLVMValueRef place[3]) {
     LLVMValueRef rest = c->first;
-    for (int d = 0; d < c->places; d++) {
+    for (int d = 0; d < c->program_dims; d++) {
         place[d] = d < 2 ? LLVMBuildURem(c->g.b, rest, c->g.grid[d], "") : rest;
-        if (d + 1 < c->places) rest = LLVMBuildUDiv(c->g.b, rest, c->g.grid[d], "");
+        if (d + 1 < c->program_dims) rest = LLVMBuildUDiv(c->g.b, rest, c->g.grid[d], "");
     }
 }
 
 // The next place: the first dimension varies fastest.
 static void next_place(CpuGen *c, LLVMValueRef next[3]) {
     LLVMValueRef carry = NULL;
-    for (int d = 0; d < c->places; d++) {
+    for (int d = 0; d < c->program_dims; d++) {
         LLVMValueRef by = d < 2 ? c->span[d] : gen_i64(&c->g, 1);
-        LLVMValueRef more = LLVMBuildAdd(c->g.b, c->g.place[d], by, "");
-        if (carry) more = LLVMBuildSelect(c->g.b, carry, more, c->g.place[d], "");
+        LLVMValueRef more = LLVMBuildAdd(c->g.b, c->g.program_id[d], by, "");
+        if (carry) more = LLVMBuildSelect(c->g.b, carry, more, c->g.program_id[d], "");
         LLVMValueRef full = LLVMBuildICmp(c->g.b, LLVMIntEQ, more, c->g.grid[d], "");
         next[d] = d == 2 ? more : LLVMBuildSelect(c->g.b, full, gen_i64(&c->g, 0), more, "");
         carry = carry ? LLVMBuildAnd(c->g.b, carry, full, "") : full;
@@ -98,7 +98,7 @@ static void next_place(CpuGen *c, LLVMValueRef next[3]) {
 // of all rows but the first are skipped.
 static LLVMValueRef next_number(CpuGen *c, LLVMValueRef next[3]) {
     LLVMValueRef number = LLVMBuildAdd(c->g.b, c->linear, c->span[0], "");
-    if (c->most[1] == 1) return number;
+    if (c->span_max[1] == 1) return number;
     LLVMValueRef rows = LLVMBuildSub(c->g.b, c->span[1], gen_i64(&c->g, 1), "");
     LLVMValueRef skipped = LLVMBuildMul(c->g.b, rows, c->g.grid[0], "");
     LLVMValueRef wraps = LLVMBuildICmp(c->g.b, LLVMIntEQ, next[0], gen_i64(&c->g, 0), "");
@@ -114,13 +114,14 @@ static LLVMValueRef signed_min(CpuGen *c, LLVMValueRef x, LLVMValueRef y) {
 }
 
 static void find_spans(CpuGen *c) {
-    c->most[0] = c->most[1] = 1;
+    c->span_max[0] = c->span_max[1] = 1;
     for (const IrOp *op = ir_body(c->g.func)->first; op; op = op->next)
         if (op->code == IR_CPU_SPAN)
-            c->most[ir_attr_int(op, IR_ATTR_DIM)] = ir_attr_int(op, IR_ATTR_COUNT);
-    bool runs = c->most[0] > 1 || c->most[1] > 1;  // a run depends on the place where it begins
-    c->places = programs_asked(ir_body(c->g.func));
-    if (runs && c->places < 2) c->places = 2;
+            c->span_max[ir_attr_int(op, IR_ATTR_DIM)] = ir_attr_int(op, IR_ATTR_COUNT);
+    // A run depends on the place where it begins.
+    bool runs = c->span_max[0] > 1 || c->span_max[1] > 1;
+    c->program_dims = programs_asked(ir_body(c->g.func));
+    if (runs && c->program_dims < 2) c->program_dims = 2;
 }
 
 // Rows of the grid are joined if all programs of each are wanted. The number of programs left does
@@ -128,21 +129,21 @@ static void find_spans(CpuGen *c) {
 static void find_run(CpuGen *c, LLVMValueRef rows) {
     LLVMValueRef one = gen_i64(&c->g, 1), left = LLVMBuildSub(c->g.b, c->last, c->linear, "");
     c->span[0] = c->span[1] = one;
-    if (c->most[1] > 1) {
+    if (c->span_max[1] > 1) {
         LLVMValueRef begins =
-            LLVMBuildICmp(c->g.b, LLVMIntEQ, c->g.place[0], gen_i64(&c->g, 0), "");
+            LLVMBuildICmp(c->g.b, LLVMIntEQ, c->g.program_id[0], gen_i64(&c->g, 0), "");
         LLVMValueRef whole = LLVMBuildUDiv(c->g.b, left, c->g.grid[0], "");
-        LLVMValueRef room = LLVMBuildSub(c->g.b, c->g.grid[1], c->g.place[1], "");
-        room = signed_min(c, signed_min(c, room, whole), gen_i64(&c->g, c->most[1]));
+        LLVMValueRef room = LLVMBuildSub(c->g.b, c->g.grid[1], c->g.program_id[1], "");
+        room = signed_min(c, signed_min(c, room, whole), gen_i64(&c->g, c->span_max[1]));
         LLVMValueRef none = LLVMBuildICmp(c->g.b, LLVMIntSLT, room, one, "");
         room = LLVMBuildSelect(c->g.b, none, one, room, "");
         c->span[1] = LLVMBuildSelect(c->g.b, begins, room, rows, "");
     }
-    if (c->most[0] > 1) {
-        LLVMValueRef room = LLVMBuildSub(c->g.b, c->g.grid[0], c->g.place[0], "");
+    if (c->span_max[0] > 1) {
+        LLVMValueRef room = LLVMBuildSub(c->g.b, c->g.grid[0], c->g.program_id[0], "");
         LLVMValueRef several = LLVMBuildICmp(c->g.b, LLVMIntSGT, c->span[1], one, "");
         room = LLVMBuildSelect(c->g.b, several, room, signed_min(c, room, left), "");
-        c->span[0] = signed_min(c, room, gen_i64(&c->g, c->most[0]));
+        c->span[0] = signed_min(c, room, gen_i64(&c->g, c->span_max[0]));
     }
 }
 
@@ -167,8 +168,8 @@ static void program_loop(CpuGen *c, LLVMValueRef place[3], LLVMBasicBlockRef fro
     c->next_program = gen_block(&c->g, "next");
     LLVMPositionBuilderAtEnd(c->g.b, program);
     c->linear = phi_of(c, c->first, from);
-    for (int d = 0; d < c->places; d++) c->g.place[d] = phi_of(c, place[d], from);
-    LLVMValueRef rows = c->most[1] > 1 ? phi_of(c, gen_i64(&c->g, 1), from) : NULL;
+    for (int d = 0; d < c->program_dims; d++) c->g.program_id[d] = phi_of(c, place[d], from);
+    LLVMValueRef rows = c->span_max[1] > 1 ? phi_of(c, gen_i64(&c->g, 1), from) : NULL;
     LLVMBuildCondBr(c->g.b, cancelled(c), done, run);
     LLVMPositionBuilderAtEnd(c->g.b, run);
     find_run(c, rows);
@@ -178,8 +179,8 @@ static void program_loop(CpuGen *c, LLVMValueRef place[3], LLVMBasicBlockRef fro
     LLVMPositionBuilderAtEnd(c->g.b, c->next_program);
     LLVMValueRef next[3];
     next_place(c, next);
-    for (int d = 0; d < c->places; d++)
-        LLVMAddIncoming(c->g.place[d], &next[d], &c->next_program, 1);
+    for (int d = 0; d < c->program_dims; d++)
+        LLVMAddIncoming(c->g.program_id[d], &next[d], &c->next_program, 1);
     if (rows) LLVMAddIncoming(rows, &c->span[1], &c->next_program, 1);
     LLVMValueRef number = next_number(c, next);
     LLVMAddIncoming(c->linear, &number, &c->next_program, 1);

@@ -57,6 +57,6 @@ const GenTarget cpu_gen_target = {.table_zeros = CPU_TABLE_ZEROS,
                                   .lookup = cpu_lookup,
                                   .fence = cpu_fence,
                                   .op = cpu_op,
-                                  .extreme = cpu_extreme,
-                                  .number_extreme = cpu_number_extreme,
+                                  .min_max = cpu_min_max,
+                                  .min_max_number = cpu_min_max_number,
                                   .remainder = cpu_remainder};

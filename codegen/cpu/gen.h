@@ -21,8 +21,8 @@ typedef struct CpuGen {
     bool object;                                        // the code goes into a library
     unsigned char *memory;                              // by value id, of pointers: MEMORY_ bits
     LLVMValueRef args, first, last, scratch, services;  // the entry's parameters
-    int places;               // number of dimensions in which the body uses its place
-    int64_t most[2];          // programs of a run, along a dimension; 1: no cpu.span
+    int program_dims;         // number of dimensions in which the body uses its place
+    int64_t span_max[2];      // programs of a run, along a dimension; 1: no cpu.span
     LLVMValueRef span[2];     // programs of this run
     LLVMValueRef linear;      // number of this program
     LLVMBasicBlockRef entry;  // allocas go to its start
@@ -52,8 +52,8 @@ LLVMValueRef cpu_lookup(Gen *g, const IrOp *op, LLVMValueRef i);
 void cpu_tiles_begin(CpuGen *c);
 void cpu_tiles_end(CpuGen *c);
 void cpu_keep_exact(Module *m);  // exact.c: keeps floats exact, on AArch64
-LLVMValueRef cpu_extreme(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b, bool greatest);
-LLVMValueRef cpu_number_extreme(Gen *g, LLVMValueRef a, LLVMValueRef b, bool greatest);
+LLVMValueRef cpu_min_max(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b, bool greatest);
+LLVMValueRef cpu_min_max_number(Gen *g, LLVMValueRef a, LLVMValueRef b, bool greatest);
 LLVMValueRef cpu_remainder(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b);  // floats.c
 
 #endif

@@ -122,7 +122,7 @@ static void add_products(const CpuTiles *t) {
 }
 
 // Iteration `n`: 64 bytes of each row of a, 16 rows of b.
-static void one_turn(const CpuTiles *t, LLVMValueRef n) {
+static void one_step(const CpuTiles *t, LLVMValueRef n) {
     Gen *g = t->g;
     LLVMValueRef a_step = step_of(t, 5), b_step = step_of(t, 7);
     LLVMValueRef a = moved(g, gen_operand(g, t->op, 4), scaled(g, n, TILE_BYTES));
@@ -135,29 +135,29 @@ static void one_turn(const CpuTiles *t, LLVMValueRef n) {
     add_products(t);
 }
 
-static LLVMValueRef turns_of(const CpuTiles *t) {
+static LLVMValueRef step_count(const CpuTiles *t) {
     Gen *g = t->g;
-    uint32_t turn = TILE_BYTES / (uint32_t)dtype_size(ir_operand(t->op, 4)->type->elem);
+    uint32_t step = TILE_BYTES / (uint32_t)dtype_size(ir_operand(t->op, 4)->type->elem);
     LLVMValueRef depth = gen_operand(g, t->op, 8);
     LLVMValueRef some = LLVMBuildICmp(g->b, LLVMIntSGT, depth, gen_i64(g, 0), "");
     depth = LLVMBuildSelect(g->b, some, depth, gen_i64(g, 0), "");
     // The unsigned sum cannot overflow.
-    depth = LLVMBuildAdd(g->b, depth, gen_i64(g, turn - 1), "");
-    return LLVMBuildUDiv(g->b, depth, gen_i64(g, turn), "");
+    depth = LLVMBuildAdd(g->b, depth, gen_i64(g, step - 1), "");
+    return LLVMBuildUDiv(g->b, depth, gen_i64(g, step), "");
 }
 
-static void all_turns(const CpuTiles *t) {
+static void all_steps(const CpuTiles *t) {
     Gen *g = t->g;
-    LLVMValueRef turns = turns_of(t), zero = gen_i64(g, 0);
+    LLVMValueRef steps = step_count(t), zero = gen_i64(g, 0);
     LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b), head = gen_block(g, "depth");
     LLVMBasicBlockRef body = gen_block(g, "turn"), after = gen_block(g, "sums");
     LLVMBuildBr(g->b, head);
     LLVMPositionBuilderAtEnd(g->b, head);
     LLVMValueRef n = LLVMBuildPhi(g->b, LLVMTypeOf(zero), "");
     LLVMAddIncoming(n, &zero, &before, 1);
-    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntULT, n, turns, ""), body, after);
+    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntULT, n, steps, ""), body, after);
     LLVMPositionBuilderAtEnd(g->b, body);
-    one_turn(t, n);
+    one_step(t, n);
     LLVMValueRef next = LLVMBuildAdd(g->b, n, gen_i64(g, 1), "");
     LLVMBuildBr(g->b, head);
     LLVMAddIncoming(n, &next, &body, 1);
@@ -170,6 +170,6 @@ void cpu_tiles(Gen *g, const IrOp *op) {
                   .down = (uint32_t)ir_attr_int(op, IR_ATTR_ROWS) / TILE_ROWS,
                   .across = (uint32_t)ir_attr_int(op, IR_ATTR_COLUMNS) / TILE_ROWS};
     begin_sums(&t);
-    all_turns(&t);
+    all_steps(&t);
     store_sums(&t);
 }

@@ -9,11 +9,11 @@ const MatrixOp *gpu_matrix_op(const Machine *machine, const IrOp *op) {
 
 // Copies read a view's data, like buffers, in widths that the machine supports.
 static bool copies_directly(const TargetCheck *c, const IrOp *op) {
-    enum { MOST_STEPS = 16 };
+    enum { STEPS_MAX = 16 };
     const IrValue *p = ir_operand(op, 1);
     int64_t bytes =
         ir_attr_int(op, IR_ATTR_COUNT) * (int64_t)dtype_size(ir_operand(op, 0)->type->elem);
-    for (int i = 0; i < MOST_STEPS && p->def && p->def->code == IR_PTR_ADD; i++)
+    for (int i = 0; i < STEPS_MAX && p->def && p->def->code == IR_PTR_ADD; i++)
         p = ir_operand(p->def, 0);
     bool fits = bytes == 4 || bytes == c->machine.direct_bytes;
     return c->machine.direct_bytes && fits && p->def && p->def->code == IR_VEC_DATA;

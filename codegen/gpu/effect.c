@@ -41,9 +41,9 @@ static void claim_launch(Gen *g) {
 }
 
 static LLVMValueRef program_number(Gen *g) {
-    LLVMValueRef n = LLVMBuildMul(g->b, g->place[2], g->grid[1], "");
-    n = LLVMBuildMul(g->b, LLVMBuildAdd(g->b, n, g->place[1], ""), g->grid[0], "");
-    return LLVMBuildAdd(g->b, n, g->place[0], "");
+    LLVMValueRef n = LLVMBuildMul(g->b, g->program_id[2], g->grid[1], "");
+    n = LLVMBuildMul(g->b, LLVMBuildAdd(g->b, n, g->program_id[1], ""), g->grid[0], "");
+    return LLVMBuildAdd(g->b, n, g->program_id[0], "");
 }
 
 // An atomic minimum by compare-and-swap: the report is in host memory, and the bus does not support
@@ -149,7 +149,8 @@ static void print(Gen *g, const IrOp *op) {
     LLVMValueRef record = claim_record(g, size, taken, after);
     put(g, record, offsetof(GpuRecord, site), gen_i32(g, (int32_t)ir_attr_int(op, IR_ATTR_SITE)));
     put(g, record, offsetof(GpuRecord, bytes), gen_i32(g, (int32_t)size));
-    for (size_t d = 0; d < 3; d++) put(g, record, offsetof(GpuRecord, place) + 8 * d, g->place[d]);
+    for (size_t d = 0; d < 3; d++)
+        put(g, record, offsetof(GpuRecord, place) + 8 * d, g->program_id[d]);
     shape = ir_attr(op, IR_ATTR_SELECT)->u.ints.items;
     uint64_t at = sizeof(GpuRecord);
     for (uint32_t i = 0; i < op->operand_count; i++) {

@@ -52,7 +52,7 @@ uint32_t gpu_block_size(const IrFunc *f) {
 void gpu_thread_id(Gen *g, const IrOp *op) {
     const GpuOps *ops = gpu_gen(g)->ops;
     LLVMValueRef v = ops->thread_id(g);
-    if (ir_attr_int(op, IR_ATTR_AGAIN) && ops->again) v = ops->again(g, v);
+    if (ir_attr_int(op, IR_ATTR_AGAIN) && ops->rematerialized) v = ops->rematerialized(g, v);
     unsigned kind = LLVMGetEnumAttributeKindForName("range", 5);
     uint64_t from = gpu_gen(g)->first_thread, to = ir_launch_thread_count(g->func);
     if (!from) to = ir_thread_count(g->func);
@@ -82,8 +82,8 @@ static Plane plane_of(Gen *g) {
     LLVMTypeRef word = gpu_int(g, 32);
     Plane p = {.rows = LLVMBuildTrunc(g->b, g->grid[0], word, ""),
                .columns = LLVMBuildTrunc(g->b, g->grid[1], word, "")};
-    LLVMValueRef x = LLVMBuildTrunc(g->b, g->place[0], word, "");
-    LLVMValueRef y = LLVMBuildTrunc(g->b, g->place[1], word, "");
+    LLVMValueRef x = LLVMBuildTrunc(g->b, g->program_id[0], word, "");
+    LLVMValueRef y = LLVMBuildTrunc(g->b, g->program_id[1], word, "");
     p.number = LLVMBuildAdd(g->b, LLVMBuildMul(g->b, y, p.rows, ""), x, "");
     return p;
 }
@@ -97,11 +97,11 @@ static LLVMValueRef by_chiplet(Gen *g, const Plane *p) {
     LLVMValueRef count = LLVMBuildMul(g->b, p->rows, p->columns, "");
     LLVMValueRef each = LLVMBuildUDiv(g->b, count, chiplets, "");
     LLVMValueRef more = LLVMBuildURem(g->b, count, chiplets, "");
-    LLVMValueRef turn = LLVMBuildUDiv(g->b, p->number, chiplets, "");
+    LLVMValueRef rotation = LLVMBuildUDiv(g->b, p->number, chiplets, "");
     LLVMValueRef c = LLVMBuildURem(g->b, p->number, chiplets, "");
     LLVMValueRef before = gen_intrinsic(g, "llvm.umin", 1, &word, 2, (LLVMValueRef[]){c, more});
     before = LLVMBuildAdd(g->b, LLVMBuildMul(g->b, c, each, ""), before, "");
-    return LLVMBuildAdd(g->b, before, turn, "");
+    return LLVMBuildAdd(g->b, before, rotation, "");
 }
 
 // Sets the place from the number. Programs run in groups of func->group along dimension 0; within a
@@ -125,8 +125,8 @@ static void place_in(Gen *g, const Plane *p) {
         column = LLVMBuildUDiv(g->b, p->number, p->rows, "");
         row = LLVMBuildSub(g->b, p->number, LLVMBuildMul(g->b, column, p->rows, ""), "");
     }
-    g->place[0] = LLVMBuildZExt(g->b, row, gpu_int(g, 64), "");
-    g->place[1] = LLVMBuildZExt(g->b, column, gpu_int(g, 64), "");
+    g->program_id[0] = LLVMBuildZExt(g->b, row, gpu_int(g, 64), "");
+    g->program_id[1] = LLVMBuildZExt(g->b, column, gpu_int(g, 64), "");
 }
 
 static bool has_chiplets(Gen *g) { return g->func->chiplets > 1 && gpu_gen(g)->machine.chiplets; }
@@ -158,7 +158,7 @@ void gpu_body(GpuGen *n, LLVMValueRef block) {
     n->report = tail_word(g, gpu_pointer(g, 0), offsetof(GpuTail, report));
     n->launch = tail_word(g, gpu_int(g, 64), offsetof(GpuTail, launch));
     arguments_are_global(g);
-    n->ops->places(g);
+    n->ops->program_ids(g);
     if (gpu_renumbers(g)) renumber(g);
     if (n->ops->body)
         n->ops->body(g);
@@ -167,7 +167,7 @@ void gpu_body(GpuGen *n, LLVMValueRef block) {
     LLVMBuildBr(g->b, n->done);
     LLVMPositionBuilderAtEnd(g->b, n->done);
     LLVMBuildRetVoid(g->b);
-    gpu_extremes(n);
+    gpu_rewrite_min_max(n);
 }
 
 static void most_shared(const IrBlock *block, uint64_t *most) {

@@ -22,14 +22,14 @@ typedef struct GpuOps {
     LLVMValueRef (*shared_memory)(Gen *g);
     LLVMValueRef (*thread_id)(Gen *g);  // i32
     // x, hidden from LLVM, so that values computed from it are rematerialised. NULL: x itself.
-    LLVMValueRef (*again)(Gen *g, LLVMValueRef x);
-    void (*places)(Gen *g);  // fills g->place and g->grid
-    void (*body)(Gen *g);    // translates the body. NULL: all threads execute all of it
+    LLVMValueRef (*rematerialized)(Gen *g, LLVMValueRef x);
+    void (*program_ids)(Gen *g);  // fills g->program_id and g->grid
+    void (*body)(Gen *g);         // translates the body. NULL: all threads execute all of it
     // A word of 32 bits from lane `lane`, or (NULL) from the lane whose number is this one's xor
     // `by`.
     LLVMValueRef (*shuffle)(Gen *g, LLVMValueRef word, LLVMValueRef lane, uint32_t by);
     // `exchanged`: if the call is a shuffle by xor, the word that it sends, and *by; else NULL.
-    // `any_lane`: is the bit set in some lane of the warp? Both are NULL if extreme.c does not use
+    // `any_lane`: is the bit set in some lane of the warp? Both are NULL if min_max.c does not use
     // them.
     LLVMValueRef (*exchanged)(LLVMValueRef call, uint32_t *by);
     LLVMValueRef (*any_lane)(Gen *g, LLVMValueRef bit);
@@ -44,9 +44,9 @@ typedef struct GpuOps {
                         LLVMValueRef *x);
     void (*masked_store)(Gen *g, const IrOp *op, LLVMTypeRef elem, uint32_t bits, uint32_t count,
                          LLVMValueRef p, LLVMValueRef mask, LLVMValueRef const *x);
-    // `word` joins integers of 8 or 16 bits to one word, the first one lowest. `apart`: LLVM's own
-    // code for these parts might read registers that are only partly defined.
-    bool (*apart)(LLVMValueRef const *parts, uint32_t bits, bool stored);
+    // `word` joins integers of 8 or 16 bits to one word, the first one lowest. `separate_parts`:
+    // LLVM's own code for these parts might read registers that are only partly defined.
+    bool (*separate_parts)(LLVMValueRef const *parts, uint32_t bits, bool stored);
     LLVMValueRef (*word)(Gen *g, LLVMValueRef const *parts, uint32_t bits, bool stored);
 } GpuOps;
 
@@ -92,8 +92,8 @@ uint32_t gpu_block_size(const IrFunc *f);
 // Are programs reordered, so that the grid must be known?
 bool gpu_renumbers(Gen *g);
 void gpu_text_attribute(Gen *g, unsigned index, const char *name, const char *value);
-// extreme.c: rewrites trees of maxima and minima where NaNs cost extra instructions.
-void gpu_extremes(GpuGen *n);
+// min_max.c: rewrites trees of maxima and minima where NaNs cost extra instructions.
+void gpu_rewrite_min_max(GpuGen *n);
 // Builds the body of the declared function; `block` points to the arguments.
 void gpu_body(GpuGen *n, LLVMValueRef block);
 // The bytes of all thread.shared ops.

@@ -8,10 +8,10 @@ static LLVMValueRef in_bytes(Gen *g, LLVMValueRef n, uint32_t size) {
     if (!LLVMIsASExtInst(n)) return NULL;
     LLVMValueRef narrow = LLVMGetOperand(n, 0);
     if (LLVMGetIntTypeWidth(LLVMTypeOf(narrow)) != 32) return NULL;
-    GenSpot here = gen_go_before(g, n);
+    GenInsertPoint here = gen_insert_before(g, n);
     LLVMValueRef by = gen_i32(g, __builtin_ctz(size));
     LLVMValueRef bytes = LLVMBuildShl(g->b, narrow, by, "");
-    gen_go_back(g, here);
+    gen_restore_position(g, here);
     return LLVMBuildSExt(g->b, bytes, LLVMTypeOf(n), "");
 }
 
@@ -99,11 +99,11 @@ static LLVMValueRef by_words(Gen *g, LLVMValueRef const *x, uint32_t count, uint
     return LLVMBuildBitCast(g->b, v, LLVMVectorType(elem, count), "");
 }
 
-static bool any_apart(Gen *g, LLVMValueRef const *x, uint32_t count, uint32_t bits) {
+static bool any_separate(Gen *g, LLVMValueRef const *x, uint32_t count, uint32_t bits) {
     const GpuOps *ops = gpu_gen(g)->ops;
-    if (!ops->apart || bits > 16 || count % (32 / bits) != 0) return false;
+    if (!ops->separate_parts || bits > 16 || count % (32 / bits) != 0) return false;
     for (uint32_t i = 0; i < count; i += 32 / bits)
-        if (ops->apart(x + i, bits, true)) return true;
+        if (ops->separate_parts(x + i, bits, true)) return true;
     return false;
 }
 
@@ -117,7 +117,7 @@ static LLVMValueRef const *for_memory(Gen *g, Dtype elem, LLVMValueRef const *x,
 static LLVMValueRef joined(Gen *g, Dtype elem, LLVMValueRef const *x, uint32_t count) {
     uint32_t bits = 8 * (uint32_t)dtype_size(elem);
     if (count == 1) return x[0];
-    if (any_apart(g, x, count, bits)) return by_words(g, x, count, bits);
+    if (any_separate(g, x, count, bits)) return by_words(g, x, count, bits);
     LLVMValueRef v = LLVMGetPoison(memory_type(g, elem, count));
     for (uint32_t i = 0; i < count; i++)
         v = LLVMBuildInsertElement(g->b, v, x[i], gen_i32(g, (int32_t)i), "");

@@ -39,7 +39,7 @@ static Gen *gen_create(Module *m) {
 }
 
 static void keep_bits(Module *m) {
-    module_keep_choices(m);
+    module_protect_selects(m);
     nvptx_keep_signs(m);
 }
 
@@ -64,8 +64,8 @@ bool codegen_nvptx_compile(Arena *arena, const IrFunc *func, const CodegenOption
                                  .ops = &nvptx_gen_target,
                                  .function = nvptx_function,
                                  .before_selection = keep_bits,
-                                 .without = products ? without_of_products : without,
-                                 .without_long = without_long,
+                                 .skipped_passes = products ? without_of_products : without,
+                                 .skipped_passes_long = without_long,
                                  .directives = true};
     return gpu_check(func, options->target.gpu, diags) &&
            module_compile(arena, func, options, &target, output, diags);

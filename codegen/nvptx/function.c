@@ -47,7 +47,7 @@ static LLVMValueRef special(Gen *g, const char *name) {
     return LLVMBuildZExt(g->b, v, LLVMInt64TypeInContext(g->context), "");
 }
 
-void nvptx_places(Gen *g) {
+void nvptx_program_ids(Gen *g) {
     static const char *const places[] = {"llvm.nvvm.read.ptx.sreg.ctaid.x",
                                          "llvm.nvvm.read.ptx.sreg.ctaid.y",
                                          "llvm.nvvm.read.ptx.sreg.ctaid.z"};
@@ -55,7 +55,7 @@ void nvptx_places(Gen *g) {
                                         "llvm.nvvm.read.ptx.sreg.nctaid.y",
                                         "llvm.nvvm.read.ptx.sreg.nctaid.z"};
     for (int d = 0; d < 3; d++) {
-        g->place[d] = special(g, places[d]);
+        g->program_id[d] = special(g, places[d]);
         g->grid[d] = special(g, grids[d]);
     }
 }

@@ -24,7 +24,7 @@ static LLVMValueRef thread_id(Gen *g) {
 
 const GpuOps nvptx_ops = {.shared_memory = shared_memory,
                           .thread_id = thread_id,
-                          .places = nvptx_places,
+                          .program_ids = nvptx_program_ids,
                           .body = nvptx_roles,
                           .shuffle = nvptx_shuffle,
                           .exchanged = nvptx_exchanged,
@@ -33,7 +33,7 @@ const GpuOps nvptx_ops = {.shared_memory = shared_memory,
                           .hinted = nvptx_hinted,
                           .masked_load = nvptx_masked_load,
                           .masked_store = nvptx_masked_store,
-                          .apart = nvptx_apart,
+                          .separate_parts = nvptx_separate_parts,
                           .word = nvptx_word};
 
 // The hardware's functions, which math(approx) leaves in the IR.
@@ -93,8 +93,8 @@ static bool is_number_but_zero(LLVMValueRef v) {
 }
 
 // If one operand is a known number other than 0, a comparison and a select keep NaN, because the
-// comparison is false for it. This costs less if no instruction keeps NaN (codegen/gpu/extreme.c).
-static LLVMValueRef nvptx_extreme(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b,
+// comparison is false for it. This costs less if no instruction keeps NaN (codegen/gpu/min_max.c).
+static LLVMValueRef nvptx_min_max(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b,
                                   bool greatest) {
     LLVMTypeRef type = LLVMTypeOf(a);
     const bool *keeps_nan = gpu_gen(g)->machine.nan_extremes;
@@ -116,7 +116,7 @@ static LLVMValueRef widened_half(LLVMValueRef v) {
 
 // Two halves that were widened are compared as halves where there is an instruction for them; for
 // `maximum` LLVM 22 does that itself.
-static LLVMValueRef nvptx_number_extreme(Gen *g, LLVMValueRef a, LLVMValueRef b, bool greatest) {
+static LLVMValueRef nvptx_min_max_number(Gen *g, LLVMValueRef a, LLVMValueRef b, bool greatest) {
     LLVMTypeRef type = LLVMTypeOf(a);
     bool narrow = gpu_gen(g)->machine.nan_extremes[0] && widened_half(a) && widened_half(b);
     LLVMValueRef x[] = {narrow ? widened_half(a) : a, narrow ? widened_half(b) : b};
@@ -128,7 +128,7 @@ static LLVMValueRef nvptx_number_extreme(Gen *g, LLVMValueRef a, LLVMValueRef b,
 
 // Multiplies by the reciprocal. The error is below 2.5 ulp if 1 / b is a normal number: one of the
 // reciprocal, which a product with a larger significand doubles, and a rounding.
-static LLVMValueRef nvptx_quotient(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b) {
+static LLVMValueRef nvptx_fast_quotient(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b) {
     if (t->elem != DTYPE_F32) return NULL;
     LLVMValueRef r = gen_intrinsic(g, "llvm.nvvm.rcp.approx.ftz.f", 0, NULL, 1, &b);
     return LLVMBuildFMul(g->b, a, r, "");
@@ -192,11 +192,11 @@ const GenTarget nvptx_gen_target = {.global_space = SPACE_GLOBAL,
                                     .table_zeros = 1,
                                     .add = nvptx_add,
                                     .swap = nvptx_swap,
-                                    .lanes_apart = true,
+                                    .splits_vectors = true,
                                     .op = nvptx_op,
-                                    .extreme = nvptx_extreme,
-                                    .number_extreme = nvptx_number_extreme,
-                                    .quotient = nvptx_quotient,
+                                    .min_max = nvptx_min_max,
+                                    .min_max_number = nvptx_min_max_number,
+                                    .fast_quotient = nvptx_fast_quotient,
                                     .remainder = gen_remainder,
                                     .plain_scopes = scopes,
                                     .leave_loop = nvptx_leave_loop,

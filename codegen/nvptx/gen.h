@@ -14,7 +14,7 @@ extern const GenTarget nvptx_gen_target;  // gen.c
 extern const GpuOps nvptx_ops;
 
 void nvptx_function(Gen *g, const char *entry);  // function.c
-void nvptx_places(Gen *g);
+void nvptx_program_ids(Gen *g);
 void nvptx_warp(Gen *g, const IrOp *op);  // warp.c: ldmatrix, copies
 void nvptx_barrier(Gen *g, const IrOp *op);
 LLVMValueRef nvptx_shuffle(Gen *g, LLVMValueRef word, LLVMValueRef lane, uint32_t by);
@@ -46,7 +46,7 @@ void nvptx_masked_load(Gen *g, const IrOp *op, LLVMTypeRef elem, uint32_t bits, 
                        LLVMValueRef *x);
 void nvptx_masked_store(Gen *g, const IrOp *op, LLVMTypeRef elem, uint32_t bits, uint32_t count,
                         LLVMValueRef p, LLVMValueRef mask, LLVMValueRef const *x);
-bool nvptx_apart(LLVMValueRef const *parts, uint32_t bits, bool stored);
+bool nvptx_separate_parts(LLVMValueRef const *parts, uint32_t bits, bool stored);
 LLVMValueRef nvptx_word(Gen *g, LLVMValueRef const *parts, uint32_t bits, bool stored);
 
 #endif

@@ -7,12 +7,12 @@
 #include "base/gpu_abi.h"
 #include "codegen/nvptx/gen.h"
 
-enum { MOST_OPERANDS = 4 + GPU_MAP_RANK };
+enum { OPERANDS_MAX = 4 + GPU_MAP_RANK };
 
 // An instruction with side effects; the constraint of each operand is a letter.
 static void assembly(Gen *g, const char *text, const char *letters, LLVMValueRef *x) {
-    char constraints[2 * MOST_OPERANDS + 12] = "";
-    LLVMTypeRef types[MOST_OPERANDS];
+    char constraints[2 * OPERANDS_MAX + 12] = "";
+    LLVMTypeRef types[OPERANDS_MAX];
     unsigned count = (unsigned)strlen(letters);
     size_t at = 0;
     for (unsigned i = 0; i < count; i++) {
@@ -186,9 +186,9 @@ static void tma_load(Gen *g, const IrOp *op) {
     enum { HEAD = 3, FIRST = 4 };  // of the instruction, of the op
     int64_t number = ir_attr_int(op, IR_ATTR_MAP);
     const IrMap *map = &g->func->maps.data[number];
-    LLVMValueRef x[MOST_OPERANDS] = {shared_address(g, op, 0), shared_address(g, op, 2),
-                                     address_of_map(g, number)};
-    char text[192], letters[MOST_OPERANDS + 1] = "rrl", coords[GPU_MAP_RANK * 5 + 1] = "";
+    LLVMValueRef x[OPERANDS_MAX] = {shared_address(g, op, 0), shared_address(g, op, 2),
+                                    address_of_map(g, number)};
+    char text[192], letters[OPERANDS_MAX + 1] = "rrl", coords[GPU_MAP_RANK * 5 + 1] = "";
     size_t at = 0;
     for (uint32_t i = 0; i < map->rank; i++) {
         x[HEAD + i] = gen_operand(g, op, FIRST + map->axes[i]);

@@ -9,7 +9,7 @@
 
 #include "codegen/nvptx/gen.h"
 
-enum { MOST_WORDS = 4, MOST_BYTES = 16 };
+enum { WORDS_MAX = 4, BYTES_MAX = 16 };
 
 // How the elements of an access are distributed over registers.
 typedef struct MaskedWords {
@@ -36,7 +36,7 @@ static MaskedWords words_of(Gen *g, LLVMTypeRef elem, uint32_t elem_bits, uint32
 
 bool nvptx_can_mask(Gen *g, const IrOp *op, LLVMValueRef p, uint32_t bytes, uint32_t align) {
     (void)g, (void)op;
-    return bytes <= MOST_BYTES && (bytes & (bytes - 1)) == 0 && align >= bytes && gpu_space_of(p);
+    return bytes <= BYTES_MAX && (bytes & (bytes - 1)) == 0 && align >= bytes && gpu_space_of(p);
 }
 
 // PTX ISA, ld and st: cache operators, or priorities of eviction. They are for global memory.
@@ -150,7 +150,7 @@ static void load_constraints(const MaskedWords *w, unsigned space, bool masked, 
 
 static LLVMTypeRef load_type(Gen *g, const MaskedWords *w, LLVMValueRef const *operands,
                              uint32_t count) {
-    LLVMTypeRef types[2 + MOST_WORDS], results[MOST_WORDS], result = w->type;
+    LLVMTypeRef types[2 + WORDS_MAX], results[WORDS_MAX], result = w->type;
     for (uint32_t i = 0; i < count; i++) types[i] = LLVMTypeOf(operands[i]);
     for (uint32_t i = 0; i < w->count; i++) results[i] = w->type;
     if (w->count > 1) result = LLVMStructTypeInContext(g->context, results, w->count, false);
@@ -165,7 +165,7 @@ void nvptx_masked_load(Gen *g, const IrOp *op, LLVMTypeRef elem, uint32_t bits, 
     unsigned space = gpu_space_of(p);
     uint32_t on = mask ? 1 : 0, first = on + 1;  // the number of the address, of the tied registers
     char registers[64], width[16], text[256], constraints[96];
-    LLVMValueRef operands[2 + MOST_WORDS] = {mask};
+    LLVMValueRef operands[2 + WORDS_MAX] = {mask};
     operands[on] = gpu_in_space(g, p, space);
     split(g, &w, other, operands + first);
     bool tied = mask && !constants(&w, operands + first);
@@ -190,8 +190,8 @@ void nvptx_masked_store(Gen *g, const IrOp *op, LLVMTypeRef elem, uint32_t bits,
     unsigned space = gpu_space_of(p);
     uint32_t on = mask ? 1 : 0, first = on + 1;  // the number of the address, of the registers
     char registers[64], width[16], text[128], constraints[64];
-    LLVMValueRef operands[2 + MOST_WORDS] = {mask};
-    LLVMTypeRef types[2 + MOST_WORDS];
+    LLVMValueRef operands[2 + WORDS_MAX] = {mask};
+    LLVMTypeRef types[2 + WORDS_MAX];
     operands[on] = gpu_in_space(g, p, space);
     split(g, &w, x, operands + first);
     size_t n =

@@ -27,15 +27,15 @@ static bool is_marked(const IrOp *op) {
     }
 }
 
-static void need_value(Roles *r, const IrValue *v);
-static void need_carried(Roles *r, const IrOp *loop, uint32_t i);
+static void mark_value_needed(Roles *r, const IrValue *v);
+static void mark_carried_needed(Roles *r, const IrOp *loop, uint32_t i);
 
 // An op runs where all around it runs, as often as that does.
-static void need(Roles *r, const IrOp *op) {
+static void mark_needed(Roles *r, const IrOp *op) {
     if (!r->others[op->id]) return;
     r->others[op->id] = false;
     const IrOp *around = op->block->parent;
-    if (around) need(r, around);
+    if (around) mark_needed(r, around);
     bool loop = op->code == IR_FOR, branch = op->code == IR_IF;
     bool plain = is_marked(op) || ir_op_info(op->code)->effect == IR_EFFECT_PURE ||
                  op->code == IR_THREAD_SHARED;
@@ -43,34 +43,34 @@ static void need(Roles *r, const IrOp *op) {
           ir_op_info(op->code)->text);
     // The values that a loop carries are needed where they are used.
     uint32_t count = loop ? 3 : branch ? 1 : op->operand_count;
-    for (uint32_t i = 0; i < count; i++) need_value(r, ir_operand(op, i));
-    if (loop && ir_attr_int(op, IR_ATTR_EXIT)) need_carried(r, op, 0);
+    for (uint32_t i = 0; i < count; i++) mark_value_needed(r, ir_operand(op, i));
+    if (loop && ir_attr_int(op, IR_ATTR_EXIT)) mark_carried_needed(r, op, 0);
 }
 
-static void need_carried(Roles *r, const IrOp *loop, uint32_t i) {
+static void mark_carried_needed(Roles *r, const IrOp *loop, uint32_t i) {
     CHECK(loop->code == IR_FOR, "a producer cannot execute %s", ir_op_info(loop->code)->text);
-    need_value(r, ir_operand(loop, i + 3));
-    need_value(r, ir_operand(loop->regions[0]->last, i));
+    mark_value_needed(r, ir_operand(loop, i + 3));
+    mark_value_needed(r, ir_operand(loop->regions[0]->last, i));
 }
 
-static void need_value(Roles *r, const IrValue *v) {
+static void mark_value_needed(Roles *r, const IrValue *v) {
     if (!v || r->needed[v->id]) return;
     r->needed[v->id] = true;
     if (v->def) {
-        need(r, v->def);
-        if (v->def->code == IR_FOR) need_carried(r, v->def, v->index);
+        mark_needed(r, v->def);
+        if (v->def->code == IR_FOR) mark_carried_needed(r, v->def, v->index);
         for (uint32_t k = 0; v->def->code == IR_IF && k < 2; k++)
-            need_value(r, ir_operand(v->def->regions[k]->last, v->index));
+            mark_value_needed(r, ir_operand(v->def->regions[k]->last, v->index));
     } else if (v->block && v->block->parent) {
-        need(r, v->block->parent);
-        if (v->index) need_carried(r, v->block->parent, v->index - 1);
+        mark_needed(r, v->block->parent);
+        if (v->index) mark_carried_needed(r, v->block->parent, v->index - 1);
     }
 }
 
 static void find_roles(Roles *r, const IrBlock *block) {
     for (const IrOp *op = block->first; op; op = op->next) {
         r->own[op->id] = is_marked(op) && op->code != IR_THREAD_BARRIER;
-        if (is_marked(op)) need(r, op);
+        if (is_marked(op)) mark_needed(r, op);
         for (uint32_t i = 0; i < op->region_count; i++) find_roles(r, op->regions[i]);
     }
 }
@@ -85,7 +85,7 @@ static const IrOp *last_barrier(const IrBlock *body) {
 
 static void translate(Gen *g, const bool *left_out, uint32_t first_thread) {
     GpuGen *n = gpu_gen(g);
-    g->left_out = left_out;
+    g->skipped = left_out;
     n->first_thread = first_thread;
     n->alone_after = first_thread ? last_barrier(ir_body(g->func)) : NULL;
     n->once = NULL;
@@ -155,5 +155,5 @@ void nvptx_roles(Gen *g) {
     LLVMPositionBuilderAtEnd(g->b, program);
     trade_registers(g, false);
     translate(g, r.own, 0);
-    g->left_out = NULL;
+    g->skipped = NULL;
 }

@@ -15,14 +15,14 @@
 #include "codegen/nvptx/gen.h"
 #include "ir/analysis/layout_infer.h"
 
-enum { FIELDS = 5, FACTOR_WORDS = 4, MOST_SUMS = 512, TEXT = 16384 };
+enum { FIELDS = 5, FACTOR_WORDS = 4, SUMS_MAX = 512, TEXT = 16384 };
 
 // A text and the operands of an assembly.
 typedef struct Assembly {
     char text[TEXT], constraints[TEXT];
     size_t text_size, constraints_size;
-    LLVMTypeRef results[MOST_SUMS];
-    LLVMValueRef operands[2 * MOST_SUMS];
+    LLVMTypeRef results[SUMS_MAX];
+    LLVMValueRef operands[2 * SUMS_MAX];
     uint32_t result_count, operand_count;
 } Assembly;
 
@@ -38,7 +38,7 @@ static Assembly *begin(Gen *g) {
 }
 
 static void add_result(Assembly *a, LLVMTypeRef type, const char *how, char constraint) {
-    CHECK(a->result_count < MOST_SUMS, "more than %d sums", MOST_SUMS);
+    CHECK(a->result_count < SUMS_MAX, "more than %d sums", SUMS_MAX);
     ADD(a, constraints, "%s%s%c", a->constraints_size ? "," : "", how, constraint);
     a->results[a->result_count++] = type;
 }
@@ -56,7 +56,7 @@ static void add_tied(Assembly *a, LLVMValueRef v, uint32_t i) {
 }
 
 static void end(Gen *g, Assembly *a, LLVMValueRef *results) {
-    LLVMTypeRef types[2 * MOST_SUMS];
+    LLVMTypeRef types[2 * SUMS_MAX];
     ADD(a, constraints, "%s~{memory}", a->constraints_size ? "," : "");
     CHECK(a->text_size < TEXT && a->constraints_size < TEXT, "a long assembly");
     for (uint32_t i = 0; i < a->operand_count; i++) types[i] = LLVMTypeOf(a->operands[i]);
@@ -370,7 +370,7 @@ void nvptx_wgmma_wait(Gen *g, const IrOp *op) {
 
 static bool is_in_flight(const Gen *g, const IrValue *v) {
     const IrOp *op = v->def;
-    if (!op || (g->left_out && g->left_out[op->id])) return false;
+    if (!op || (g->skipped && g->skipped[op->id])) return false;
     if (op->code == IR_THREAD_WGMMA_WAIT) return ir_attr_int(op, IR_ATTR_COUNT) > 0;
     return op->code == IR_THREAD_WGMMA;
 }

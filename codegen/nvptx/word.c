@@ -22,7 +22,7 @@ static bool are_together(LLVMValueRef const *parts, uint32_t count) {
     return true;
 }
 
-bool nvptx_apart(LLVMValueRef const *parts, uint32_t bits, bool stored) {
+bool nvptx_separate_parts(LLVMValueRef const *parts, uint32_t bits, bool stored) {
     if (bits == 8 || stored) return !are_together(parts, 32 / bits);
     return parts[0] == parts[1] && !LLVMIsConstant(parts[0]);
 }
@@ -36,7 +36,7 @@ LLVMValueRef nvptx_word(Gen *g, LLVMValueRef const *parts, uint32_t bits, bool s
     enum { LOW_BYTES = 0x3340, LOW_HALVES = 0x5410 };
     uint32_t per = 32 / bits;
     LLVMTypeRef word = LLVMInt32TypeInContext(g->context);
-    if (!nvptx_apart(parts, bits, stored)) {
+    if (!nvptx_separate_parts(parts, bits, stored)) {
         LLVMValueRef all =
             LLVMGetPoison(LLVMVectorType(LLVMIntTypeInContext(g->context, bits), per));
         for (uint32_t i = 0; i < per; i++)

@@ -75,8 +75,8 @@ static bool names_gpu(Str arch) {
 
 static tilec_status fail_unknown(tilec_context *context, Str arch) {
     Arena *arena = arena_create();
-    char names[GPU_TARGETS_MOST][GPU_NAME_MAX];
-    Str known[GPU_TARGETS_MOST];
+    char names[GPU_TARGETS_MAX][GPU_NAME_MAX];
+    Str known[GPU_TARGETS_MAX];
     size_t count = 0;
     GpuTarget target;
     for (size_t i = 0; gpu_target_at(i, &target); i++) {

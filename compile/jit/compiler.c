@@ -131,7 +131,7 @@ static tilec_status create_context(const tilec_context_options *options, tilec_c
     if (s) return s;
     bool known = !made->options.ptx_compiler || ptx_by_parse(str(made->options.ptx_compiler), &by);
     if (!known || made->options.compile_in_child > 1 ||
-        made->options.compile_seconds > COMPILE_SECONDS_MOST || made->options.reserved) {
+        made->options.compile_seconds > COMPILE_SECONDS_MAX || made->options.reserved) {
         tilec_context_destroy(made);
         return TILEC_INVALID_ARGUMENT;
     }

@@ -6,7 +6,7 @@
 #include "passes/gpu/tuning.h"
 
 // The maximum if no attempt gains anything.
-enum { ATTEMPTS_MOST = 8 };
+enum { ATTEMPTS_MAX = 8 };
 
 typedef struct Attempt {
     const AttemptJob *job;
@@ -25,14 +25,14 @@ typedef struct Attempts {
     AttemptFault fault;  // of the best code
     Attempt *best;
     CodegenTimes times;
-    Attempt list[ATTEMPTS_MOST];
+    Attempt list[ATTEMPTS_MAX];
     uint32_t count;
 } Attempts;
 
 // ---- one attempt --------------------------------------------------------------------------------
 
 static Attempt *add(Attempts *all, CodegenSchedule schedule) {
-    CHECK(all->count < ATTEMPTS_MOST, "%u attempts", all->count);
+    CHECK(all->count < ATTEMPTS_MAX, "%u attempts", all->count);
     Attempt *a = &all->list[all->count++];
     *a = (Attempt){.job = all->job, .options = *all->job->options};
     a->options.schedule = schedule;

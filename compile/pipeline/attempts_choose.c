@@ -20,7 +20,7 @@ static CodegenSchedule spare_no_registers(const AttemptProgram *p, uint32_t shar
 
 CodegenSchedule attempts_first(const AttemptProgram *program, uint32_t shared_bytes) {
     if (program->target.gpu.vendor == GPU_NVIDIA) return spare_no_registers(program, shared_bytes);
-    return (CodegenSchedule){CODEGEN_PLAIN, 0};
+    return (CodegenSchedule){CODEGEN_DEFAULT, 0};
 }
 
 AttemptFault attempts_fault(const AttemptProgram *program, const CodegenFacts *facts) {

@@ -8,7 +8,7 @@
 
 // Longer code has no second attempt before the first has ended: it would double the time of code
 // that takes seconds. A remainder is about this many instructions for each element.
-enum { LENGTH_MOST = 16384, REMAINDER = 128 };
+enum { LENGTH_MAX = 16384, REMAINDER = 128 };
 
 typedef struct AttemptSurvey {
     const IrLiveness *live;
@@ -66,7 +66,7 @@ CodegenFacts attempts_expected(Arena *arena, const AttemptProgram *program, cons
     uint32_t most = registers_most(chip_of(program->target.gpu)), peak = 0;
     int32_t now = 0;
     add_block(&s, ir_body(func));
-    if (s.length > LENGTH_MOST) return (CodegenFacts){.known = false};
+    if (s.length > LENGTH_MAX) return (CodegenFacts){.known = false};
     for (size_t i = 0; i < positions; i++) {
         now += s.change[i];
         if (now > (int32_t)peak) peak = (uint32_t)now;

@@ -114,11 +114,11 @@ static uint32_t ops_in(const IrBlock *block) {
 // Some passes compare pairs of accesses, and each op becomes many instructions. A body that would
 // take too long to compile is therefore rejected here.
 static bool length_is_sensible(const IrFunc *f, Diags *diags) {
-    enum { OPS_MOST = 131072 };
+    enum { OPS_MAX = 131072 };
     uint32_t count = ir_body(f) ? ops_in(ir_body(f)) : 0;
-    if (count <= OPS_MOST) return true;
+    if (count <= OPS_MAX) return true;
     diag_error(diags, f->span, DIAG_LIMIT,
-               "kernel '%s' is too long: %u operations, the limit is %d", f->name, count, OPS_MOST);
+               "kernel '%s' is too long: %u operations, the limit is %d", f->name, count, OPS_MAX);
     diag_help(
         diags,
         "use loops that run (`for`) instead of `for const`, smaller tiles, or several kernels");

@@ -26,7 +26,7 @@ bool compile_seconds_parse(Str text, unsigned *seconds) {
     uint64_t number;
     bool overflow = false;
     if (!str_to_u64(text, &number, &overflow) || overflow) return false;
-    if (number < 1 || number > COMPILE_SECONDS_MOST) return false;
+    if (number < 1 || number > COMPILE_SECONDS_MAX) return false;
     *seconds = (unsigned)number;
     return true;
 }

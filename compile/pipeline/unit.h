@@ -31,9 +31,9 @@ Unit *unit_create(void);
 void unit_destroy(Unit *unit);
 // Begins a compilation that may take `seconds`; 0: no limit.
 void unit_begin(Unit *unit, unsigned seconds);
-// TILEC_COMPILE_SECONDS, --compile-seconds: 1 to COMPILE_SECONDS_MOST. False if the text is not one
+// TILEC_COMPILE_SECONDS, --compile-seconds: 1 to COMPILE_SECONDS_MAX. False if the text is not one
 // of these numbers.
-enum { COMPILE_SECONDS_MOST = 86400 };
+enum { COMPILE_SECONDS_MAX = 86400 };
 #define COMPILE_SECONDS_TEXT "a number of seconds from 1 to 86400"
 bool compile_seconds_parse(Str text, unsigned *seconds);
 

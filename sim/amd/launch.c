@@ -10,7 +10,7 @@
 #include "sim/amd/matrix.h"
 #include "sim/machine/refuse.h"
 
-enum { LDS_MOST = 64 * 1024, LDS_MOST_950 = 160 * 1024, PACKET = 64 };
+enum { LDS_MAX = 64 * 1024, LDS_MAX_950 = 160 * 1024, PACKET = 64 };
 
 static bool check_block(const SimLaunch *n, const AmdObjectKernel *k, SimResult *r) {
     SimBlockRule rule = {.name = k->name,
@@ -160,7 +160,7 @@ static const uint8_t loads16_950[AMD_LANES] = {
     10, 11, 16, 17, 18, 19, 28, 29, 30, 31, 32, 33, 34, 35, 44, 45, 46, 47, 52, 53, 54, 55,
     56, 57, 58, 59, 36, 37, 38, 39, 40, 41, 42, 43, 48, 49, 50, 51, 60, 61, 62, 63};
 
-uint32_t amd_lds_most(uint32_t processor) { return processor == 0x950 ? LDS_MOST_950 : LDS_MOST; }
+uint32_t amd_lds_most(uint32_t processor) { return processor == 0x950 ? LDS_MAX_950 : LDS_MAX; }
 uint32_t amd_banks(uint32_t processor) { return processor == 0x950 ? 2 * SIM_BANKS : SIM_BANKS; }
 const uint8_t *amd_loads16(uint32_t processor) {
     if (amd_generation(processor) != 9) return NULL;

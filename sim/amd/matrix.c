@@ -11,7 +11,7 @@
 #include "sim/machine/number/exact.h"
 #include "sim/machine/product.h"
 
-enum { LINES_MOST = 64, DEPTH = 128, RESULTS_MOST = 2048 };
+enum { LINES_MAX = 64, DEPTH = 128, RESULTS_MAX = 2048 };
 
 // ---- Maps ----
 
@@ -129,14 +129,14 @@ static int16_t integer_of(uint32_t element, bool sign, uint64_t bits) {
 // ---- A product ----
 
 typedef struct MatrixLines {
-    double at[LINES_MOST][DEPTH];  // line `line` of block b is at b * lines + line
-    uint8_t poison[LINES_MOST];
+    double at[LINES_MAX][DEPTH];  // line `line` of block b is at b * lines + line
+    uint8_t poison[LINES_MAX];
 } MatrixLines;
 
 typedef struct MatrixProduct {
     MatrixLines a, b;
-    uint64_t c[RESULTS_MOST], d[RESULTS_MOST];
-    uint8_t poison[RESULTS_MOST];
+    uint64_t c[RESULTS_MAX], d[RESULTS_MAX];
+    uint8_t poison[RESULTS_MAX];
 } MatrixProduct;
 
 static double scale_of(const AmdWave *w, const AmdOperand *o, uint32_t byte, uint32_t lane) {

@@ -203,7 +203,7 @@ typedef struct SimLaunchFacts {
     uint32_t grid[3], block[3], cluster[3];
     uint32_t ranks;          // blocks of a cluster, which are resident together
     uint32_t warps;          // in a block
-    uint32_t lanes;          // in a warp, at most SIM_LANES_MOST
+    uint32_t lanes;          // in a warp, at most SIM_LANES_MAX
     bool in_step;            // the lanes of a warp run in lockstep, and its accesses are ordered
     uint32_t shared_bytes;   // static and dynamic
     uint32_t banks;          // of shared memory, 4 bytes wide

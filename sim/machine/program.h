@@ -26,7 +26,7 @@
 
 enum {
     SIM_LANES = 32,
-    SIM_LANES_MOST = 64,
+    SIM_LANES_MAX = 64,
     SIM_BANKS = 32,
     SIM_REGISTER_ALIGN = 64,
     SIM_NO_REGISTER = -1

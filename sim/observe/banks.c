@@ -8,7 +8,7 @@
 
 #include "sim/observe/observe.h"
 
-enum { BANKS_MOST = 64 };
+enum { BANKS_MAX = 64 };
 
 typedef struct Banks {
     SimObserver observer;
@@ -42,8 +42,8 @@ static inline uint32_t lane_of(const BankGroup *g, uint32_t n) {
 // Wavefronts of one group, and its number of distinct words.
 static uint32_t group_waves(const BankGroup *g, uint32_t *words) {
     const SimAccess *a = g->access;
-    uint64_t seen[BANKS_MOST][SIM_LANES_MOST];
-    uint32_t counts[BANKS_MOST] = {0}, most = 0;
+    uint64_t seen[BANKS_MAX][SIM_LANES_MAX];
+    uint32_t counts[BANKS_MAX] = {0}, most = 0;
     *words = 0;
     for (uint32_t k = 0; k < g->count; k++) {
         uint32_t l = lane_of(g, k);
@@ -52,7 +52,7 @@ static uint32_t group_waves(const BankGroup *g, uint32_t *words) {
         for (uint64_t word = a->address[l] / 4; word <= end; word++) {
             uint32_t bank = (uint32_t)word % g->banks, n = 0;
             while (n < counts[bank] && seen[bank][n] != word) n++;
-            if (n < counts[bank] || n == SIM_LANES_MOST) continue;
+            if (n < counts[bank] || n == SIM_LANES_MAX) continue;
             seen[bank][counts[bank]++] = word;
             ++*words;
             most = counts[bank] > most ? counts[bank] : most;

@@ -3,7 +3,7 @@
 
 #include "sim/observe/observe.h"
 
-enum { SECTOR = 32, PIECES = SIM_LANES_MOST * 2 };
+enum { SECTOR = 32, PIECES = SIM_LANES_MAX * 2 };
 
 typedef struct Coalesce {
     SimObserver observer;
@@ -26,7 +26,7 @@ static int ascending(const void *a, const void *b) {
 
 // The distinct sectors; also counts the bytes accessed, each once.
 static uint32_t sectors(const SimAccess *a, uint64_t *distinct_bytes) {
-    uint64_t begins[SIM_LANES_MOST], seen[PIECES];
+    uint64_t begins[SIM_LANES_MAX], seen[PIECES];
     uint32_t n = 0, count = 0;
     bool sorted = true;
     for (uint32_t l = 0; l < a->lanes; l++)

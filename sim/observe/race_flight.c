@@ -3,7 +3,7 @@
 
 // One access of a flight: of the lane that began it, or of all lanes at once.
 static void meet(Races *r, const SimFlight *f, SimAccess a, uint64_t address) {
-    uint64_t addresses[SIM_LANES_MOST];
+    uint64_t addresses[SIM_LANES_MAX];
     bool whole = (f->mask & (f->mask - 1)) != 0;
     uint32_t lane = whole ? 0 : (uint32_t)__builtin_ctzll(f->mask);
     addresses[lane] = address;

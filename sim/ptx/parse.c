@@ -507,7 +507,7 @@ static bool parse_target(PtxParser *p) {
 
 // Compilers write newer versions than ours; instructions added there are refused where they are
 // used.
-enum { VERSION_MOST = 904 };
+enum { VERSION_MAX = 904 };
 
 static bool parse_version(PtxParser *p) {
     Str rest, major = str_cut(p->now.text, '.', &rest);
@@ -516,10 +516,10 @@ static bool parse_version(PtxParser *p) {
     if (p->now.kind != PTX_F64 || !str_to_u64(major, &a, &overflow) ||
         !str_to_u64(rest, &b, &overflow) || overflow || rest.size > 1)
         return fail(p, "a version such as 8.0");
-    if (a > VERSION_MOST / 100 || a * 100 + b > VERSION_MOST) {
+    if (a > VERSION_MAX / 100 || a * 100 + b > VERSION_MAX) {
         diag_error(p->diags, p->now.span, DIAG_UNSUPPORTED,
                    "PTX %.*s is newer than %d.%d, the newest known here", STR_ARG(p->now.text),
-                   VERSION_MOST / 100, VERSION_MOST % 100);
+                   VERSION_MAX / 100, VERSION_MAX % 100);
         diag_help(p->diags, "let the compiler that wrote it write an older version");
         return false;
     }

@@ -41,9 +41,9 @@ static Loops loops_of(const IrBlock *body, Arena *scratch) {
 }
 
 static bool fits_registers(const Machine *m, const IrType *t) {
-    enum { LEAST_BYTES = 4 };  // narrow numbers are computed in f32, masks select among them
+    enum { BYTES_MIN = 4 };  // narrow numbers are computed in f32, masks select among them
     if (t->kind != IR_TILE) return true;
-    uint64_t size = ir_elem_size(t) > LEAST_BYTES ? ir_elem_size(t) : LEAST_BYTES;
+    uint64_t size = ir_elem_size(t) > BYTES_MIN ? ir_elem_size(t) : BYTES_MIN;
     return t->count * size <= (uint64_t)m->vector_bytes * TUNE_ROW_REGISTERS;
 }
 

@@ -10,12 +10,12 @@
 #include "passes/gpu/layout/solver.h"
 #include "passes/gpu/tuning.h"
 
-enum { ROUNDS = 4, MOST_TIMES = TUNE_LOOP_TIMES * TUNE_LOOP_TIMES * TUNE_LOOP_TIMES };
+enum { ROUNDS = 4, TIMES_MAX = TUNE_LOOP_TIMES * TUNE_LOOP_TIMES * TUNE_LOOP_TIMES };
 
 uint64_t layouts_times(const IrOp *op) {
     uint64_t times = 1;
     for (; op; op = op->block->parent)
-        if ((op->code == IR_FOR || op->code == IR_WHILE) && times < MOST_TIMES)
+        if ((op->code == IR_FOR || op->code == IR_WHILE) && times < TIMES_MAX)
             times *= TUNE_LOOP_TIMES;
     return times;
 }

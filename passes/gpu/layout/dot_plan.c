@@ -225,14 +225,14 @@ static const MatrixOp *of_four_warps(const GpuDot *d, const Machine *machine) {
 // wgmma takes 64 rows at a time, and factors of 32 bytes along K and more along the neighbours.
 // Smaller tiles would waste more than it gains.
 const char *gpu_wgmma_missing(const IrOp *op, const GpuDot *d, const Machine *machine) {
-    enum { GROUP = 4, LEAST_N = 16 };
+    enum { GROUP = 4, N_MIN = 16 };
     const IrType *c = op->results[0].type, *a = ir_operand(op, 0)->type;
     const MatrixOp *row = of_four_warps(d, machine);
     GpuThreads threads = gpu_threads(op->block->func);
     if (!row) return NULL;
     if (threads.warps < GROUP) return "there are fewer than 4 warps";
     if (c->shape[c->rank - 2] < row->shape.m) return "the tile has fewer than 64 rows";
-    if (c->shape[c->rank - 1] < LEAST_N) return "the tile has fewer than 16 columns";
+    if (c->shape[c->rank - 1] < N_MIN) return "the tile has fewer than 16 columns";
     if (a->shape[a->rank - 1] < row->shape.k) return "the tile has less than 32 bytes along K";
     if (!sums_fit(c, threads)) return "the sums take too many registers of each thread";
     if (row->shape.bits == 8 && !lies_along_k(op)) return "K is not along the rows of both factors";
@@ -246,12 +246,12 @@ static bool suits_wgmma(const GpuDot *d, const IrOp *op, const Machine *machine)
 // Groups of warps share rows first: each instruction then reads all of B's columns for its rows.
 static MatrixShape by_wgmma(GpuDot *d, const IrType *c, uint32_t warps, const Chip *chip,
                             int8_t *axes) {
-    enum { MOST_N = 256 };
+    enum { N_MAX = 256 };
     d->sum = wide_sum(d);
     MatrixShape p = matrix_choose_wgmma(chip, d->a_elem, d->b_elem, d->sum)->shape;
     p.n = 2 * p.n;
     share_warps(warps / 4, c->rank, c->shape, p, true, axes);
-    p.n = least(share_along(warps / 4, axes, c->shape, c->rank - 1u), MOST_N);
+    p.n = least(share_along(warps / 4, axes, c->shape, c->rank - 1u), N_MAX);
     return p;
 }
 

@@ -213,12 +213,12 @@ static void give_types(LayoutSolver *s) {
     }
 }
 
-enum { THREADS_MOST = 1024 };  // that a program may have
+enum { THREADS_MAX = 1024 };  // that a program may have
 
 static bool warps_fit(IrFunc *f, Diags *diags) {
     uint32_t lanes = ir_lane_count(f);
     if (f->warps <= 0) f->warps = TUNE_WARPS;
-    int most = THREADS_MOST / (int)lanes;
+    int most = THREADS_MAX / (int)lanes;
     if (f->warps <= most && (f->warps & (f->warps - 1)) == 0) return true;
     diag_error(diags, f->span, DIAG_LIMIT,
                "kernel '%s' asks for %d warps of %u threads; there may be 1, 2, 4, 8%s %d", f->name,
@@ -230,7 +230,7 @@ static bool warps_fit(IrFunc *f, Diags *diags) {
 // A thread has 255 registers, or 512 if accumulators have their own. A tile that takes many times
 // as many would spill from the first line to the last, and each register is an instruction in every
 // op.
-enum { TILE_REGISTERS_MOST = 1024 };
+enum { TILE_REGISTERS_MAX = 1024 };
 
 static uint64_t registers_of(const IrFunc *f, const IrType *t) {
     uint64_t bits = t->kind == IR_PTR ? 64 : dtype_bits(t->elem);
@@ -244,7 +244,7 @@ static const IrValue *oversized(const IrFunc *f, const IrBlock *block) {
     for (const IrOp *op = block->first; op; op = op->next) {
         for (uint32_t i = 0; i < op->result_count; i++) {
             const IrValue *v = &op->results[i];
-            if (ir_value_is_tile(v) && registers_of(f, v->type) > TILE_REGISTERS_MOST) return v;
+            if (ir_value_is_tile(v) && registers_of(f, v->type) > TILE_REGISTERS_MAX) return v;
         }
         for (uint32_t i = 0; i < op->region_count; i++) {
             const IrValue *v = oversized(f, op->regions[i]);
@@ -265,7 +265,7 @@ static bool tiles_fit(const IrFunc *f, const PassContext *context) {
                "threads, and the most for one tile is %d",
                f->name, type.text, gpu_target_name(context->machine->gpu, name),
                (unsigned long long)registers_of(f, v->type), gpu_thread_count(gpu_threads(f)),
-               TILE_REGISTERS_MOST);
+               TILE_REGISTERS_MAX);
     diag_help(context->diags,
               "go through the array in a loop over smaller tiles, or over more programs; more "
               "`warps` share one tile among more threads");

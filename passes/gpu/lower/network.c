@@ -10,7 +10,7 @@
 // of these steps halves the registers.
 #include "passes/gpu/lower/network.h"
 
-enum { WORK_MOST = 1100 };  // registers times steps, which are all code
+enum { WORK_MAX = 1100 };  // registers times steps, which are all code
 
 // ---- the layout ---------------------------------------------------------------------------------
 
@@ -60,7 +60,7 @@ bool network_plan(Network *net, Threads *t, const IrType *type, uint32_t axis, u
     net->kept = kept ? log2_of(kept) : net->bits;
     uint32_t count = element_bits(net, bits);
     uint32_t regs = count > lanes + warps ? count - lanes - warps : 0;
-    if (network_steps(net) > (uint32_t)WORK_MOST >> regs) return false;
+    if (network_steps(net) > (uint32_t)WORK_MAX >> regs) return false;
     // The runs of topk are in lanes, if they fit, and registers choose the run.
     uint32_t runs = net->kept < net->bits && net->kept <= lanes ? net->kept : 0, first = 0;
     uint32_t next = runs;

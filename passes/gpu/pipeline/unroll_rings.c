@@ -25,7 +25,7 @@
 #include "passes/passes.h"
 #include "passes/rewrite.h"
 
-enum { SLOTS_MOST = 8, FOR_INIT = 3 };
+enum { SLOTS_MAX = 8, FOR_INIT = 3 };
 
 typedef struct Ring {
     IrOp *loop;
@@ -35,7 +35,7 @@ typedef struct Ring {
     IrValue *bound;  // hi - (S-1)d
     // By carried value: is it one of the slots? Its number at each step of an iteration.
     bool *is_slot;
-    uint64_t (*numbers)[SLOTS_MOST + 1];
+    uint64_t (*numbers)[SLOTS_MAX + 1];
     Arena *scratch;
 } Ring;
 
@@ -238,7 +238,7 @@ static bool ends_early(PassContext *context, const IrFunc *f, const Ring *r) {
 static bool unroll(IrFunc *f, PassContext *context, IrOp *loop) {
     Ring r = {.loop = loop, .body = loop->regions[0], .scratch = context->scratch};
     r.slots = slots_of(r.body);
-    if (r.slots < 2 || r.slots > SLOTS_MOST || ir_attr_int(loop, IR_ATTR_EXIT)) return false;
+    if (r.slots < 2 || r.slots > SLOTS_MAX || ir_attr_int(loop, IR_ATTR_EXIT)) return false;
     if (ir_attr_int(loop, IR_ATTR_DOWN)) return false;
     if (!rewrite_constant_int(ir_operand(loop, 2), &r.step) || r.step < 1) return false;
     if (!is_short(r.body)) return false;

@@ -10,7 +10,7 @@
 #include "sim/machine/ops.h"
 #include "sim/machine/refuse.h"
 
-enum { IDLE_MAX = 256, LINE_MOST = 160, NON_PORTABLE = 8, CLUSTERS_SINCE = 90 };
+enum { IDLE_MAX = 256, LINE_BYTES_MAX = 160, NON_PORTABLE = 8, CLUSTERS_SINCE = 90 };
 
 // ---- Sizes ----
 
@@ -141,7 +141,7 @@ static void deadlock(SimRun *run) {
     for (uint32_t n = 0; n < run->block_count; n++)
         for (uint32_t k = 0; k < run->blocks[n].warp_count; k++) {
             SimWarp *w = &run->blocks[n].warps[k];
-            if (!w->fragment_count || is_told(w) || used + LINE_MOST > sizeof text) continue;
+            if (!w->fragment_count || is_told(w) || used + LINE_BYTES_MAX > sizeof text) continue;
             if (first) memcpy(text + used, "; ", 2);
             used += first ? 2 : 0;
             describe(w, text + used, sizeof text - used);

@@ -12,7 +12,7 @@
 
 #include "sim/machine/warp.h"
 
-enum { SIM_CLUSTER_MOST = 16, SIM_RANK_SHIFT = 24, SIM_RANK_MASK = (1 << SIM_RANK_SHIFT) - 1 };
+enum { SIM_CLUSTER_MAX = 16, SIM_RANK_SHIFT = 24, SIM_RANK_MASK = (1 << SIM_RANK_SHIFT) - 1 };
 
 // Blocks of a cluster along a dimension; and whether the launch can have such clusters.
 uint32_t sim_cluster_size(const SimLaunch *launch, int dimension);

@@ -17,7 +17,7 @@ static bool all_arrived(const SimRun *run) {
 
 // Tells of the warps that arrived, or of the one that goes on.
 static void tell(SimRun *run, const SimWarp *waits) {
-    uint32_t lanes[SIM_CLUSTER_MOST * SIM_WARPS] = {0}, none[SIM_CLUSTER_MOST * SIM_WARPS] = {0};
+    uint32_t lanes[SIM_CLUSTER_MAX * SIM_WARPS] = {0}, none[SIM_CLUSTER_MAX * SIM_WARPS] = {0};
     uint32_t warps = run->blocks[0].warp_count;
     for (uint32_t n = 0; n < run->block_count * warps; n++) {
         const SimWarp *w = &run->blocks[n / warps].warps[n % warps];

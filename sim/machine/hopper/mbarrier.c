@@ -14,7 +14,7 @@
 #include "sim/machine/hopper/cluster.h"
 #include "sim/machine/ops.h"
 
-enum { COUNT_MOST = (1 << 20) - 1, SPURIOUS = 8 };
+enum { COUNT_MAX = (1 << 20) - 1, SPURIOUS = 8 };
 
 typedef struct MbarrierState {
     uint32_t phase, pending, expected;
@@ -140,8 +140,8 @@ static bool wrong(SimWarp *w, const SimInstr *i, const char *what, long long cou
 
 static bool expect(SimWarp *w, const SimInstr *i, MbarrierState *s, int64_t bytes) {
     int64_t sum = s->bytes + bytes;
-    if (bytes < -COUNT_MOST || bytes > COUNT_MOST || sum < -COUNT_MOST || sum > COUNT_MOST)
-        return wrong(w, i, "bytes: an mbarrier counts at most", (long long)sum, COUNT_MOST);
+    if (bytes < -COUNT_MAX || bytes > COUNT_MAX || sum < -COUNT_MAX || sum > COUNT_MAX)
+        return wrong(w, i, "bytes: an mbarrier counts at most", (long long)sum, COUNT_MAX);
     s->bytes = (int32_t)sum;
     return true;
 }
@@ -155,8 +155,8 @@ static bool arrive(SimWarp *w, const SimInstr *i, MbarrierState *s, uint32_t cou
 
 static bool begin_object(SimWarp *w, const SimInstr *i, SimBlock *b, uint64_t at, uint32_t count,
                          MbarrierState *s) {
-    if (!count || count > COUNT_MOST)
-        return wrong(w, i, "arrivals: the count is 1 to", count, COUNT_MOST);
+    if (!count || count > COUNT_MAX)
+        return wrong(w, i, "arrivals: the count is 1 to", count, COUNT_MAX);
     *s = (MbarrierState){.pending = count, .expected = count};
     return add_object(w, i, b, at);
 }

@@ -3,13 +3,13 @@
 #include "sim/machine/hopper/wgmma.h"
 #include "sim/machine/ops.h"
 
-enum { REGISTERS = 65536, REGISTERS_MOST = 256, STEP = 8 };
+enum { REGISTERS = 65536, REGISTERS_MAX = 256, STEP = 8 };
 
 // The registers of each thread at its beginning: those that the kernel asks for, or all there are.
 static uint32_t registers_at_entry(const SimLaunch *n) {
     uint32_t threads = n->block[0] * n->block[1] * n->block[2], asked = n->kernel->maxnreg;
     uint32_t each = asked ? asked : REGISTERS / threads;
-    return (each > REGISTERS_MOST ? REGISTERS_MOST : each) & ~(uint32_t)(STEP - 1);
+    return (each > REGISTERS_MAX ? REGISTERS_MAX : each) & ~(uint32_t)(STEP - 1);
 }
 
 void sim_pool_begin(SimBlock *b) {

@@ -11,15 +11,15 @@
 
 typedef VEC(LLVMValueRef) Values;
 
-typedef struct Extremes {
+typedef struct MinMaxRewrite {
     Gen *g;
     unsigned id;           // of the intrinsic that keeps NaNs
     const char *dropping;  // the one that drops NaNs
     LLVMTypeKind kind;
     bool threes;  // the machine has an instruction of three operands for two steps of a chain
-} Extremes;
+} MinMaxRewrite;
 
-static bool is_extreme(const Extremes *e, LLVMValueRef v) {
+static bool is_min_max(const MinMaxRewrite *e, LLVMValueRef v) {
     if (!LLVMIsACallInst(v)) return false;
     LLVMValueRef called = LLVMGetCalledValue(v);
     return LLVMIsAFunction(called) && LLVMGetIntrinsicID(called) == e->id &&
@@ -27,12 +27,12 @@ static bool is_extreme(const Extremes *e, LLVMValueRef v) {
 }
 
 // Is it in the same block, with only one use?
-static bool is_inner(const Extremes *e, LLVMValueRef v, LLVMBasicBlockRef block) {
+static bool is_inner(const MinMaxRewrite *e, LLVMValueRef v, LLVMBasicBlockRef block) {
     LLVMUseRef use = LLVMGetFirstUse(v);
-    return is_extreme(e, v) && LLVMGetInstructionParent(v) == block && use && !LLVMGetNextUse(use);
+    return is_min_max(e, v) && LLVMGetInstructionParent(v) == block && use && !LLVMGetNextUse(use);
 }
 
-static void collect(const Extremes *e, LLVMValueRef v, Values *leaves) {
+static void collect(const MinMaxRewrite *e, LLVMValueRef v, Values *leaves) {
     LLVMBasicBlockRef block = LLVMGetInstructionParent(v);
     for (unsigned i = 0; i < 2; i++) {
         LLVMValueRef x = LLVMGetOperand(v, i);
@@ -43,17 +43,17 @@ static void collect(const Extremes *e, LLVMValueRef v, Values *leaves) {
     }
 }
 
-static bool is_root(const Extremes *e, LLVMValueRef v) {
-    if (!is_extreme(e, v)) return false;
+static bool is_root(const MinMaxRewrite *e, LLVMValueRef v) {
+    if (!is_min_max(e, v)) return false;
     LLVMUseRef use = LLVMGetFirstUse(v);
     if (!use || LLVMGetNextUse(use)) return use != NULL;
     LLVMValueRef user = LLVMGetUser(use);
-    return !is_extreme(e, user) || LLVMGetInstructionParent(user) != LLVMGetInstructionParent(v);
+    return !is_min_max(e, user) || LLVMGetInstructionParent(user) != LLVMGetInstructionParent(v);
 }
 
 // A chain if the machine takes three operands at once, else a balanced tree, which is the shortest
 // path.
-static LLVMValueRef drop(const Extremes *e, LLVMValueRef const *x, size_t count) {
+static LLVMValueRef drop(const MinMaxRewrite *e, LLVMValueRef const *x, size_t count) {
     size_t half = e->threes ? count - 1 : count / 2;
     if (count == 1) return x[0];
     LLVMValueRef two[] = {drop(e, x, half), drop(e, x + half, count - half)};
@@ -61,7 +61,7 @@ static LLVMValueRef drop(const Extremes *e, LLVMValueRef const *x, size_t count)
     return gen_intrinsic(e->g, e->dropping, 1, &type, 2, two);
 }
 
-static LLVMValueRef any_nan(const Extremes *e, const Values *leaves) {
+static LLVMValueRef any_nan(const MinMaxRewrite *e, const Values *leaves) {
     LLVMBuilderRef b = e->g->b;
     LLVMValueRef any = NULL;
     for (size_t i = 0; i < leaves->count; i += 2) {
@@ -72,12 +72,12 @@ static LLVMValueRef any_nan(const Extremes *e, const Values *leaves) {
     return any;
 }
 
-static LLVMValueRef or_nan(const Extremes *e, LLVMValueRef any, LLVMValueRef r) {
+static LLVMValueRef or_nan(const MinMaxRewrite *e, LLVMValueRef any, LLVMValueRef r) {
     LLVMValueRef nan = LLVMConstReal(LLVMTypeOf(r), (double)NAN);
     return LLVMBuildSelect(e->g->b, any, nan, r, "");
 }
 
-static void replace(const Extremes *e, LLVMValueRef root) {
+static void replace(const MinMaxRewrite *e, LLVMValueRef root) {
     Values leaves = {0};
     collect(e, root, &leaves);
     LLVMPositionBuilderBefore(e->g->b, root);
@@ -94,9 +94,9 @@ typedef struct Exchange {
     LLVMValueRef x, bits, other, greatest;
 } Exchange;
 
-static bool is_exchange(const Extremes *e, LLVMValueRef v, Exchange *to, uint32_t *by) {
+static bool is_exchange(const MinMaxRewrite *e, LLVMValueRef v, Exchange *to, uint32_t *by) {
     const GpuOps *ops = gpu_gen(e->g)->ops;
-    for (unsigned i = 0; ops->exchanged && is_extreme(e, v) && i < 2; i++) {
+    for (unsigned i = 0; ops->exchanged && is_min_max(e, v) && i < 2; i++) {
         LLVMValueRef other = LLVMGetOperand(v, i), x = LLVMGetOperand(v, 1 - i);
         if (!LLVMIsABitCastInst(other)) continue;
         LLVMValueRef bits = ops->exchanged(LLVMGetOperand(other, 0), by);
@@ -115,7 +115,7 @@ static bool goes_no_further(const Exchange *s) {
 }
 
 // Finds the exchanges that end in v, in order. False if they do not combine all lanes of a warp.
-static bool find_exchanges(const Extremes *e, LLVMValueRef v, Exchange steps[LANE_BITS]) {
+static bool find_exchanges(const MinMaxRewrite *e, LLVMValueRef v, Exchange steps[LANE_BITS]) {
     uint32_t seen = 0, by;
     for (uint32_t i = LANE_BITS; i-- > 0; v = steps[i].x) {
         if (!is_exchange(e, v, &steps[i], &by) || !goes_no_further(&steps[i])) return false;
@@ -127,13 +127,13 @@ static bool find_exchanges(const Extremes *e, LLVMValueRef v, Exchange steps[LAN
 }
 
 // Is the first exchanged value a tree as well, which becomes part of the whole?
-static bool begins_with_tree(const Extremes *e, const Exchange *s) {
-    return is_extreme(e, s->x) &&
+static bool begins_with_tree(const MinMaxRewrite *e, const Exchange *s) {
+    return is_min_max(e, s->x) &&
            LLVMGetInstructionParent(s->x) == LLVMGetInstructionParent(s->bits);
 }
 
 // The shuffles stay where they are; the values that they exchange have dropped their NaNs.
-static void replace_over_warp(const Extremes *e, const Exchange steps[LANE_BITS]) {
+static void replace_over_warp(const MinMaxRewrite *e, const Exchange steps[LANE_BITS]) {
     Gen *g = e->g;
     Values leaves = {0};
     if (begins_with_tree(e, &steps[0]))
@@ -161,8 +161,8 @@ static void forget(Values *roots, LLVMValueRef v) {
 
 static void each(GpuGen *n, LLVMTypeKind kind, const char *name, const char *dropping) {
     Gen *g = &n->g;
-    Extremes e = {g, LLVMLookupIntrinsicID(name, strlen(name)), dropping, kind,
-                  n->machine.gpu.vendor == GPU_AMD};
+    MinMaxRewrite e = {g, LLVMLookupIntrinsicID(name, strlen(name)), dropping, kind,
+                       n->machine.gpu.vendor == GPU_AMD};
     Values roots = {0};
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(g->function); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v))
@@ -180,7 +180,7 @@ static void each(GpuGen *n, LLVMTypeKind kind, const char *name, const char *dro
     }
 }
 
-void gpu_extremes(GpuGen *n) {
+void gpu_rewrite_min_max(GpuGen *n) {
     static const LLVMTypeKind kinds[] = {LLVMFloatTypeKind, LLVMDoubleTypeKind};
     for (int i = 0; i < 2; i++) {
         if (n->machine.nan_extremes[i]) continue;
