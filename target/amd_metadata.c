@@ -122,7 +122,7 @@ void amd_metadata_number(AmdObjectKernel *k, Str key, uint64_t value) {
     const struct {
         const char *name;
         uint32_t *to;
-    } numbers[] = {{".max_flat_workgroup_size", &k->most_threads},
+    } numbers[] = {{".max_flat_workgroup_size", &k->max_threads},
                    {".vgpr_count", &k->vgprs},
                    {".agpr_count", &k->agprs},
                    {".sgpr_count", &k->sgprs},

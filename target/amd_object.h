@@ -59,8 +59,8 @@ typedef struct AmdObjectKernel {
     uint64_t address, begin, size;  // address of the descriptor; offset and size of the code
     const AmdArg *args;             // from the metadata
     uint32_t arg_count;
-    bool described;                      // has metadata
-    uint32_t most_threads, required[3];  // 0: not given
+    bool described;                     // has metadata
+    uint32_t max_threads, required[3];  // 0: not given
     uint32_t vgprs, agprs, sgprs, vgpr_spills, sgpr_spills, lanes;
     uint32_t lds, scratch;  // bytes of a program, and of a thread
 } AmdObjectKernel;

@@ -5,50 +5,50 @@
 enum { KI = 1024 };
 
 static const Chip chips[] = {
-#define CHIP_NVIDIA(number_, ptx_, own_, warps_, blocks_, registers_, shared_, most_, held_, f64_, \
-                    flags_)                                                                        \
-    {.vendor = GPU_NVIDIA,                                                                         \
-     .number = (number_),                                                                          \
-     .ptx = (ptx_),                                                                                \
-     .ptx_own = (own_),                                                                            \
-     .warp = 32,                                                                                   \
-     .shared_most = (most_)*KI,                                                                    \
-     .warps = (warps_),                                                                            \
-     .blocks = (blocks_),                                                                          \
-     .registers = (registers_)*KI,                                                                 \
-     .register_unit = 256,                                                                         \
-     .shared_bytes = (shared_)*KI,                                                                 \
-     .shared_unit = 1,                                                                             \
-     .shared_held = (held_),                                                                       \
-     .f64_ratio = (f64_),                                                                          \
-     .banks = &banks_nvidia,                                                                       \
-     .unit = MATRIX_UNIT_MMA,                                                                      \
-     .simulated = CHIP_SIM_DEVICE,                                                                 \
+#define CHIP_NVIDIA(number_, ptx_, own_, warps_, blocks_, registers_, shared_, max_, reserved_, \
+                    f64_, flags_)                                                               \
+    {.vendor = GPU_NVIDIA,                                                                      \
+     .number = (number_),                                                                       \
+     .ptx = (ptx_),                                                                             \
+     .ptx_own = (own_),                                                                         \
+     .warp = 32,                                                                                \
+     .shared_max = (max_)*KI,                                                                   \
+     .warps = (warps_),                                                                         \
+     .blocks = (blocks_),                                                                       \
+     .registers = (registers_)*KI,                                                              \
+     .register_unit = 256,                                                                      \
+     .shared_bytes = (shared_)*KI,                                                              \
+     .shared_unit = 1,                                                                          \
+     .shared_reserved = (reserved_),                                                            \
+     .f64_ratio = (f64_),                                                                       \
+     .banks = &banks_nvidia,                                                                    \
+     .unit = MATRIX_UNIT_MMA,                                                                   \
+     .simulated = CHIP_SIM_DEVICE,                                                              \
      .flags = CHIP_##flags_},
 #define BANKS_GFX9 &banks_gfx9
 #define BANKS_GFX950 &banks_gfx950
 #define BANKS_RDNA &banks_rdna
-#define AMD(generic_, number_, elf_, generation_, wave_, most_, shared_, unit_, waves_,         \
-            registers_, portion_, blocks_, f64_, banks_, matrix_, tile_, direct_, sim_, flags_) \
-    {.vendor = GPU_AMD,                                                                         \
-     .number = (number_),                                                                       \
-     .generic = (generic_),                                                                     \
-     .elf = (elf_),                                                                             \
-     .generation = (generation_),                                                               \
-     .warp = (wave_),                                                                           \
-     .shared_most = (most_)*KI,                                                                 \
-     .warps = (waves_),                                                                         \
-     .blocks = (blocks_),                                                                       \
-     .registers = (registers_),                                                                 \
-     .register_unit = (portion_),                                                               \
-     .shared_bytes = (shared_)*KI,                                                              \
-     .shared_unit = (unit_),                                                                    \
-     .f64_ratio = (f64_),                                                                       \
-     .banks = BANKS_##banks_,                                                                   \
-     .unit = MATRIX_UNIT_##matrix_,                                                             \
-     .tile_registers = (tile_),                                                                 \
-     .direct_bytes = (direct_),                                                                 \
-     .simulated = CHIP_SIM_##sim_,                                                              \
+#define AMD(generic_, number_, elf_, generation_, wave_, max_, shared_, unit_, waves_, registers_, \
+            portion_, blocks_, f64_, banks_, matrix_, tile_, direct_, sim_, flags_)                \
+    {.vendor = GPU_AMD,                                                                            \
+     .number = (number_),                                                                          \
+     .generic = (generic_),                                                                        \
+     .elf = (elf_),                                                                                \
+     .generation = (generation_),                                                                  \
+     .warp = (wave_),                                                                              \
+     .shared_max = (max_)*KI,                                                                      \
+     .warps = (waves_),                                                                            \
+     .blocks = (blocks_),                                                                          \
+     .registers = (registers_),                                                                    \
+     .register_unit = (portion_),                                                                  \
+     .shared_bytes = (shared_)*KI,                                                                 \
+     .shared_unit = (unit_),                                                                       \
+     .f64_ratio = (f64_),                                                                          \
+     .banks = BANKS_##banks_,                                                                      \
+     .unit = MATRIX_UNIT_##matrix_,                                                                \
+     .tile_registers = (tile_),                                                                    \
+     .direct_bytes = (direct_),                                                                    \
+     .simulated = CHIP_SIM_##sim_,                                                                 \
      .flags = CHIP_##flags_},
 #define CHIP_AMD(number, elf, of, ...) AMD(false, number, elf, __VA_ARGS__)
 #define CHIP_GROUP(name, number, elf, ...) AMD(true, number, elf, __VA_ARGS__)

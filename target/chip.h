@@ -62,18 +62,18 @@ typedef struct Chip {
     uint32_t number;  // the same as in GpuTarget
     bool generic;     // code objects that run on several processors of AMD
     uint32_t ptx,
-        ptx_own;           // NVIDIA: the PTX version that code needs; that of the form with an `a`,
-                           // or 0
-    uint32_t elf;          // AMD: the processor's number in ELF files
-    uint32_t generation;   // AMD: generation of the instruction set: 9, 10, 11, 12
-    uint32_t warp;         // threads
-    uint32_t shared_most;  // the most shared memory of one program, in bytes
+        ptx_own;          // NVIDIA: the PTX version that code needs; that of the form with an `a`,
+                          // or 0
+    uint32_t elf;         // AMD: the processor's number in ELF files
+    uint32_t generation;  // AMD: generation of the instruction set: 9, 10, 11, 12
+    uint32_t warp;        // threads
+    uint32_t shared_max;  // the most shared memory of one program, in bytes
     // These are for one multiprocessor, compute unit or work-group processor. For AMD, warps and
     // registers are those of one of its four SIMDs, and registers are those of a lane.
     uint32_t warps, blocks, registers, register_unit;
     uint32_t shared_bytes, shared_unit,
-        shared_held;     // held: shared memory that the system takes for each program in addition
-    uint32_t f64_ratio;  // f32 operations in the time of one of f64
+        shared_reserved;  // held: shared memory that the system takes for each program in addition
+    uint32_t f64_ratio;   // f32 operations in the time of one of f64
     const SharedBanks *banks;
     MatrixUnit unit;
     uint32_t tile_registers;  // registers that a thread has for tiles; 0: enough

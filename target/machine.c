@@ -46,7 +46,7 @@ Machine machine_of_gpu(GpuTarget target) {
         .f16 = nvidia || (flags & CHIP_F16) != 0,
         .f16_dot = (flags & CHIP_F16_DOT) != 0,
         .warp = chip->warp,
-        .shared_bytes = chip->shared_most,
+        .shared_bytes = chip->shared_max,
         .async_copy = (flags & CHIP_ASYNC_COPY) != 0,
         .matrix_load = nvidia,
         .wgmma = target.own && (flags & CHIP_WGMMA) != 0,

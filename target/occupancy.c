@@ -14,7 +14,7 @@ static void limit_to(Occupancy *o, uint32_t blocks, OccupancyLimit limit) {
 static uint32_t whole(uint32_t x, uint32_t unit) { return (x + unit - 1) / unit * unit; }
 
 // The four parts of a multiprocessor get as many warps each.
-uint32_t gpu_registers_most(const Chip *chip, uint32_t threads) {
+uint32_t gpu_max_registers(const Chip *chip, uint32_t threads) {
     enum { OF_THREAD = 255, UNIT = 8 };
     threads = whole(threads, PARTS * chip->warp);
     uint32_t share = threads ? chip->registers / threads / UNIT * UNIT : OF_THREAD;
@@ -25,9 +25,9 @@ Occupancy gpu_occupancy(const Chip *c, uint32_t threads, uint32_t registers,
                         uint32_t shared_bytes) {
     uint32_t warps = (threads + c->warp - 1) / c->warp;
     if (!warps) warps = 1;
-    Occupancy o = {.blocks = c->warps / warps, .warps_most = c->warps, .limit = OCCUPANCY_WARPS};
+    Occupancy o = {.blocks = c->warps / warps, .warps_max = c->warps, .limit = OCCUPANCY_WARPS};
     limit_to(&o, c->blocks, OCCUPANCY_BLOCKS);
-    uint32_t own = shared_bytes ? shared_bytes + c->shared_held : 0;
+    uint32_t own = shared_bytes ? shared_bytes + c->shared_reserved : 0;
     if (own) limit_to(&o, c->shared_bytes / own, OCCUPANCY_SHARED);
     uint32_t of_warp = whole(registers * c->warp, c->register_unit);
     if (of_warp) {
@@ -56,7 +56,7 @@ static uint32_t waves_by_registers(const Chip *c, const AmdNeeds *n) {
 Occupancy amd_occupancy(const Chip *c, const AmdNeeds *n) {
     uint32_t waves = whole(n->threads ? n->threads : 1, n->lanes) / n->lanes;
     Occupancy o = {.blocks = SIMDS * c->warps / waves,
-                   .warps_most = SIMDS * c->warps,
+                   .warps_max = SIMDS * c->warps,
                    .limit = OCCUPANCY_WARPS};
     // Programs of one wave need no barrier resource.
     if (waves > 1) limit_to(&o, c->blocks, OCCUPANCY_BLOCKS);

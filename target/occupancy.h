@@ -21,11 +21,11 @@ typedef enum OccupancyLimit {
 
 typedef struct Occupancy {
     uint32_t blocks, warps;  // at once
-    uint32_t warps_most;     // the most that the machine can hold
+    uint32_t warps_max;      // the most that the machine can hold
     OccupancyLimit limit;
 } Occupancy;
 // The most registers per thread for a block of `threads` threads.
-uint32_t gpu_registers_most(const Chip *chip, uint32_t threads);
+uint32_t gpu_max_registers(const Chip *chip, uint32_t threads);
 // `registers` per thread; 0: unknown, and not a limit.
 Occupancy gpu_occupancy(const Chip *chip, uint32_t threads, uint32_t registers,
                         uint32_t shared_bytes);

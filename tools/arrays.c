@@ -44,7 +44,7 @@ static int note_paths(const Settings *s, RunArrays *arrays) {
                                    STR_ARG(name));
         *place = path;
     }
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 // Two results in one file would leave only the last one. A file that cannot be written is reported
@@ -62,7 +62,7 @@ static int check_outputs(const Settings *s, const RunArrays *arrays) {
         if (!os_path_writable(s->cli->arena, cli_text(s->cli, a->out), &error))
             return INPUT_ERROR(s, DIAG_IO, "cannot write '%.*s': %s", STR_ARG(a->out), error.text);
     }
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 // Does the file's type match the parameter's? Yes if equal, or if it is the storage form of a type
@@ -73,10 +73,10 @@ static int match_type(Settings *s, RunArray *a) {
     if (type && !set) {
         IrBinding b = {.name = type, .is_type = true, .type = a->file.dtype};
         vec_push(s->cli->arena, &s->spec.bindings, b);
-        return EXIT_FINE;
+        return EXIT_OK;
     }
     Dtype expected = set ? set->type : a->param->dtype;
-    if (a->file.dtype == npy_storage_type(expected)) return EXIT_FINE;
+    if (a->file.dtype == npy_storage_type(expected)) return EXIT_OK;
     return INPUT_ERROR(s, DIAG_NPY, "'%.*s' has elements of %s, but '%s' is of %s (stored as %s)",
                        STR_ARG(a->in), dtype_name(a->file.dtype), a->param->name,
                        dtype_name(expected), dtype_name(npy_storage_type(expected)));
@@ -109,7 +109,7 @@ static int bind_extents(Settings *s, RunArray *a) {
         int status = settings_extent(s, a->param->extents[i], extent, a->in);
         if (status) return status;
     }
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 static int read_file(Settings *s, RunArray *a) {
@@ -158,13 +158,13 @@ static int pointer_shape(const Settings *s, RunArray *a) {
             return INPUT_ERROR(s, DIAG_LAUNCH, "'%.*s' has %lld elements, --set %s.size says %lld",
                                STR_ARG(a->in), (long long)a->extent[0], a->param->name,
                                (long long)size->value);
-        return EXIT_FINE;
+        return EXIT_OK;
     }
     if (!size)
         return cli_usage_error(s->cli, "pointer '%s' has neither --in nor a size: --set %s.size=N",
                                a->param->name, a->param->name);
     a->extent[0] = size->value;
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 // The names of a descriptor's extents are the compiler's, so its array gives them.
@@ -176,13 +176,13 @@ static int descriptor_shape(const Settings *s, const MetaArg *arg, RunArray *a) 
         return INPUT_ERROR(s, DIAG_NPY, "'%.*s' has rank %u, but '%s' has rank %u", STR_ARG(a->in),
                            a->file.rank, a->param->name, arg->rank);
     for (uint32_t d = 0; d < arg->rank; d++) a->extent[d] = (int64_t)a->file.extent[d];
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 static int view_shape(const Settings *s, const MetaKernel *meta, const MetaArg *arg, RunArray *a) {
     a->rank = arg->rank;
     bool is_view = a->param->kind == FRONT_VIEW;
-    int status = is_view ? EXIT_FINE : descriptor_shape(s, arg, a);
+    int status = is_view ? EXIT_OK : descriptor_shape(s, arg, a);
     if (status) return status;
     for (uint32_t d = 0; is_view && d < arg->rank; d++) {
         a->extent[d] = arg->dims[d].value;
@@ -203,12 +203,12 @@ static int view_shape(const Settings *s, const MetaKernel *meta, const MetaArg *
         // in the order in which launches count them
         stride *= a->extent[d] ? (uint64_t)a->extent[d] : 1;
     }
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 // The file of a view must have exactly the view's extents, not only its number of bytes.
 static int match_extents(const Settings *s, const RunArray *a) {
-    if (!a->from_file || a->param->kind != FRONT_VIEW) return EXIT_FINE;
+    if (!a->from_file || a->param->kind != FRONT_VIEW) return EXIT_OK;
     for (uint32_t d = 0; d < a->rank; d++) {
         uint64_t found = (uint64_t)a->file.extent[d];
         if (d + 1 == a->rank && dtype_bits(a->dtype) < 8) found *= 2;
@@ -217,7 +217,7 @@ static int match_extents(const Settings *s, const RunArray *a) {
                                a->param->name, (long long)a->extent[d], STR_ARG(a->in),
                                (unsigned long long)found);
     }
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 // Each array is kept three times: as given, as the device left it, and on the device. Memory is
@@ -225,7 +225,7 @@ static int match_extents(const Settings *s, const RunArray *a) {
 static int check_memory(const Settings *s, const RunArray *a, uint64_t *total) {
     enum { COPIES = 3 };
     *total += COPIES * (uint64_t)a->size;  // at most LAUNCH_MAX_ARGS times 3 * 2^36
-    if (*total <= os_memory_size()) return EXIT_FINE;
+    if (*total <= os_memory_size()) return EXIT_OK;
     return INPUT_ERROR(s, DIAG_TOO_LARGE,
                        "array '%s' has %zu bytes: with the copies that are kept, the arrays need "
                        "more than the memory of this machine",
@@ -299,7 +299,7 @@ int arrays_fill(const Settings *s, const MetaKernel *meta, uint64_t seed, RunArr
         fill(a, arg, seed, next);
         next++;
     }
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 // ---- Special values ----
@@ -398,6 +398,6 @@ int arrays_write(const Settings *s, const RunArrays *arrays) {
         else if (!os_file_commit(&files[i], &error))
             failed = &arrays->items[i];
     }
-    if (!failed) return EXIT_FINE;
+    if (!failed) return EXIT_OK;
     return INPUT_ERROR(s, DIAG_IO, "cannot write '%.*s': %s", STR_ARG(failed->out), error.text);
 }

@@ -90,7 +90,7 @@ static int measure(Run *r, int64_t flops) {
         print_json(r, &result);
     else if (!r->cli->quiet)
         print_text(r, &result);
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 static int bench(Cli *cli) {

@@ -41,8 +41,8 @@ typedef struct Build {
     CodeServices services;
     Progress *progress;
     uint64_t begun;
-    _Atomic bool cache_spoke;
-    char cache_said[512];
+    _Atomic bool cache_warned;
+    char cache_message[512];
 } Build;
 
 // ---- Before ----
@@ -72,7 +72,7 @@ static int choose_name(Build *b) {
     if (str_equal(b->plan.name, STR("tilec")) || str_starts(b->plan.name, STR("tilec_")))
         return cli_usage_error(cli, "'%.*s' is tilec's own name; give another one with --name",
                                STR_ARG(b->plan.name));
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 static int load_sources(Build *b) {
@@ -80,7 +80,7 @@ static int load_sources(Build *b) {
     size_t n = cli->operands.count;
     const char **paths = arena_new(cli->arena, const char *, n);
     Unit **units = arena_new(cli->arena, Unit *, n);
-    int status = EXIT_FINE;
+    int status = EXIT_OK;
     b->plan.paths = paths;
     b->plan.units = units;
     for (size_t i = 0; i < n; i++) {
@@ -102,7 +102,7 @@ static int load_sources(Build *b) {
 
 static int read_table(Build *b) {
     Cli *cli = b->cli;
-    if (!cli_has(cli, "tune")) return EXIT_FINE;
+    if (!cli_has(cli, "tune")) return EXIT_OK;
     Str path = cli_value(cli, "tune");
     if (!os_path_exists(cli_text(cli, path)))
         return cli_fail(cli, EXIT_INPUT, DIAG_IO, NULL, "cannot read '%.*s': there is no such file",
@@ -114,7 +114,7 @@ static int read_table(Build *b) {
         return cli_fail(cli, EXIT_INPUT, DIAG_TUNE, NULL, "%.*s:%u: %s", STR_ARG(path), p->line,
                         p->text);
     }
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 static int read_numbers(Build *b) {
@@ -125,7 +125,7 @@ static int read_numbers(Build *b) {
     b->plan.threads = (uint32_t)threads;
     b->plan.object_version = (uint32_t)version;
     b->plan.lines = cli_has(b->cli, "lines");
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 static const char *const outputs[] = {"o", "shared", "header", "manifest", "depfile"};
@@ -169,7 +169,7 @@ static int check_outputs(const Build *b) {
             return cli_fail(cli, EXIT_INPUT, DIAG_IO, NULL, "cannot write '%.*s': %s",
                             STR_ARG(path), error.text);
     }
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 static int prepare(Build *b) {
@@ -189,24 +189,24 @@ static int prepare(Build *b) {
 static int write_file(const Build *b, Str path, Str bytes) {
     OsError error;
     Cli *cli = b->cli;
-    if (os_write_file(cli->arena, cli_text(cli, path), bytes, &error)) return EXIT_FINE;
+    if (os_write_file(cli->arena, cli_text(cli, path), bytes, &error)) return EXIT_OK;
     return cli_fail(cli, EXIT_INPUT, DIAG_IO, NULL, "cannot write '%.*s': %s", STR_ARG(path),
                     error.text);
 }
 
 static int make_library(Build *b, Str *bytes) {
     const Built *built = &b->built;
-    if (!cli_has(b->cli, "o")) return EXIT_FINE;
+    if (!cli_has(b->cli, "o")) return EXIT_OK;
     if (ar_write(b->cli->arena, built->members.data, (uint32_t)built->members.count, bytes))
-        return EXIT_FINE;
+        return EXIT_OK;
     return cli_fail(b->cli, EXIT_INPUT, DIAG_TOO_LARGE, "build fewer kernels or targets at once",
                     "the library would be larger than 4 GiB");
 }
 
 static int make_shared(Build *b, Str *bytes) {
     Str soname = str_file_name(cli_value(b->cli, "shared"));
-    if (!cli_has(b->cli, "shared")) return EXIT_FINE;
-    if (build_shared(b->cli->arena, &b->plan, &b->built, soname, bytes)) return EXIT_FINE;
+    if (!cli_has(b->cli, "shared")) return EXIT_OK;
+    if (build_shared(b->cli->arena, &b->plan, &b->built, soname, bytes)) return EXIT_OK;
     front_report(b->cli, b->plan.units[0]);
     int status = front_status(b->plan.units[0]->diags);
     diags_truncate(b->plan.units[0]->diags, 0);
@@ -252,7 +252,7 @@ static Str make_depfile(const Build *b) {
 static int write_codes(Build *b) {
     Str folder = cli_value(b->cli, "codes");
     OsError error;
-    if (!folder.size) return EXIT_FINE;
+    if (!folder.size) return EXIT_OK;
     if (!os_make_folder(cli_text(b->cli, folder), &error))
         return cli_fail(b->cli, EXIT_INPUT, DIAG_IO, NULL, "cannot make the folder '%.*s': %s",
                         STR_ARG(folder), error.text);
@@ -266,7 +266,7 @@ static int write_codes(Build *b) {
         int status = write_file(b, str(path), c->bytes);
         if (status) return status;
     }
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 // Everything is made before anything is written. The library comes last: if it exists, all outputs
@@ -289,7 +289,7 @@ static int write_all(Build *b) {
     return !status && cli_has(cli, "o") ? write_file(b, cli_value(cli, "o"), library) : status;
 }
 
-static void say_done(const Build *b) {
+static void print_done(const Build *b) {
     Cli *cli = b->cli;
     size_t cached = 0;
     for (size_t i = 0; i < b->built.codes.count; i++) cached += b->built.codes.data[i].cached;
@@ -311,11 +311,11 @@ static void say_done(const Build *b) {
 
 static void progress(void *user, uint32_t done, uint32_t all) {
     Build *b = user;
-    progress_say(b->progress, "building %.*s: %u of %u", STR_ARG(b->plan.name), done, all);
+    progress_print(b->progress, "building %.*s: %u of %u", STR_ARG(b->plan.name), done, all);
 }
 
 static int report(Build *b) {
-    int status = EXIT_FINE;
+    int status = EXIT_OK;
     for (uint32_t i = 0; i < b->plan.source_count; i++) {
         Unit *unit = b->plan.units[i];
         front_report(b->cli, unit);
@@ -331,8 +331,8 @@ static int report(Build *b) {
 // The first message of the cache, from any thread, is printed at the end.
 static void note_cache(void *user, const char *text) {
     Build *b = user;
-    if (!atomic_exchange(&b->cache_spoke, true))
-        snprintf(b->cache_said, sizeof b->cache_said, "%s", text);
+    if (!atomic_exchange(&b->cache_warned, true))
+        snprintf(b->cache_message, sizeof b->cache_message, "%s", text);
 }
 
 // If the driver compiles PTX where the library runs, no tool compiles it here.
@@ -391,10 +391,10 @@ static int compile(Build *b) {
     bool good = build_library(b->cli->arena, &b->plan, &b->built);
     progress_end(b->progress);
     warn_of_rows(b);
-    if (b->cache_spoke) cli_warn(b->cli, DIAG_IO, b->cache_said);
+    if (b->cache_warned) cli_warn(b->cli, DIAG_IO, b->cache_message);
     int status = report(b);
     if (good && !status) status = write_all(b);
-    if (good && !status) say_done(b);
+    if (good && !status) print_done(b);
     cubin_maker_destroy(b->services.cubin);
     cache_destroy(b->services.cache);
     plugin_destroy(b->services.plugin);

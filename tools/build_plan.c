@@ -14,25 +14,25 @@ typedef struct Setting {
     Str name, values;
     bool used;  // for --set: a kernel has this name
 } Setting;
-typedef VEC(Setting) Settings;
+typedef VEC(Setting) SettingList;
 
 // The contents of one --specialize line.
 typedef struct BuildLine {
     Str text, name, kernel;
-    Settings settings;
+    SettingList settings;
     bool used;
 } BuildLine;
 
 typedef struct BuildPlanner {
     Cli *cli;
     BuildPlan *plan;
-    Settings everywhere;
+    SettingList everywhere;
     VEC(BuildLine) lines;
     VEC(BuildFunction) functions;
     unsigned math;
 } BuildPlanner;
 
-static int parse_setting(Cli *cli, const char *option, Str text, Settings *out) {
+static int parse_setting(Cli *cli, const char *option, Str text, SettingList *out) {
     Setting s = {0};
     s.name = str_cut(text, '=', &s.values);
     if (!s.name.size || s.name.size == text.size || !s.values.size)
@@ -42,7 +42,7 @@ static int parse_setting(Cli *cli, const char *option, Str text, Settings *out) 
         if (str_equal(out->data[i].name, s.name))
             return cli_usage_error(cli, "--%s: '%.*s' is given twice", option, STR_ARG(s.name));
     vec_push(cli->arena, out, s);
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 // The text before the first of these characters that stands in no brackets: "(16, 32)" and
@@ -91,13 +91,13 @@ static int parse_line(BuildPlanner *p, Str text) {
         if (status) return status;
     }
     vec_push(p->cli->arena, &p->lines, line);
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 static int parse_options(BuildPlanner *p) {
     for (size_t i = 0; i < p->cli->args.count; i++) {
         const CliArg *a = &p->cli->args.data[i];
-        int status = EXIT_FINE;
+        int status = EXIT_OK;
         if (strcmp(a->option->name, "set") == 0)
             status = parse_setting(p->cli, "set", a->value, &p->everywhere);
         else if (strcmp(a->option->name, "specialize") == 0)
@@ -106,7 +106,7 @@ static int parse_options(BuildPlanner *p) {
             status = front_math(p->cli, a->value, &p->math);
         if (status) return status;
     }
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 // ---- A kernel's parameters and their values ----
@@ -152,7 +152,7 @@ static int parse_text(const BuildPlanner *p, const Unit *unit, const FrontKernel
                         .type = binding.type,
                         .value = binding.value};
     if (binding.text) b->text = str(binding.text);
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 static int parse_value(const BuildPlanner *p, const Unit *unit, const FrontKernel *kernel, Str name,
@@ -161,7 +161,7 @@ static int parse_value(const BuildPlanner *p, const Unit *unit, const FrontKerne
     if (param && kernel->in->frontend->texts) return parse_text(p, unit, kernel, param, text, b);
     *b = (BuildBinding){.name = name, .is_type = param && param->kind == FRONT_TYPE};
     if (b->is_type) {
-        if (dtype_from_name(text, &b->type)) return EXIT_FINE;
+        if (dtype_from_name(text, &b->type)) return EXIT_OK;
         StrBuf types = strbuf(p->cli->arena);
         strbuf_printf(&types, "an element type (");
         for (int t = 0; t < DTYPES; t++)
@@ -171,7 +171,7 @@ static int parse_value(const BuildPlanner *p, const Unit *unit, const FrontKerne
     }
     if (!str_to_i64(text, &b->value)) return bad_value(p, kernel, name, text, "a whole number");
     const IrOption *option = param ? NULL : ir_option_find(name);
-    if (!option || ir_option_allows(option, b->value)) return EXIT_FINE;
+    if (!option || ir_option_allows(option, b->value)) return EXIT_OK;
     return bad_value(p, kernel, name, text,
                      arena_printf(p->cli->arena, "%d to %d", option->min, option->max));
 }
@@ -188,7 +188,7 @@ static int add_axis(const BuildPlanner *p, const Unit *unit, const FrontKernel *
         vec_push(p->cli->arena, &axis.values, b);
     }
     vec_push(p->cli->arena, axes, axis);
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 static bool has_axis(const Axes *axes, Str name) {
@@ -214,7 +214,7 @@ static int unknown_setting(const BuildPlanner *p, const FrontKernel *kernel, Str
 // The settings of the line, and those of --set for names that the line leaves open.
 static int gather_axes(BuildPlanner *p, const Unit *unit, const FrontKernel *kernel,
                        const BuildLine *line, Axes *axes) {
-    int status = EXIT_FINE;
+    int status = EXIT_OK;
     for (size_t i = 0; line && !status && i < line->settings.count; i++) {
         const Setting *s = &line->settings.data[i];
         status = is_setting_of(kernel, s->name) ? add_axis(p, unit, kernel, s, axes)
@@ -266,7 +266,7 @@ static int require_all(const BuildPlanner *p, const Unit *unit, const FrontKerne
                 arena_printf(p->cli->arena, "--specialize '%s %s=VALUE'", name, d->name),
                 "kernel '%s': const '%s' has no default", name, d->name);
     }
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 // ---- Combinations ----
@@ -360,7 +360,7 @@ static bool same_consts(const BuildAlternative *a, const BuildAlternative *b) {
 static int check_grid(const BuildPlanner *p, const FrontKernel *kernel, const BuildFunction *f) {
     const BuildAlternative *list = f->alternatives;
     if (!kernel->in->frontend->texts || find_binding(list->bindings, list->count, STR(FRONT_GRID)))
-        return EXIT_FINE;
+        return EXIT_OK;
     for (uint32_t i = 1; i < f->alternative_count; i++)
         if (!same_consts(list, &list[i]) || !same_consts(&list[i], list))
             return cli_fail(p->cli, EXIT_USAGE, DIAG_USAGE,
@@ -370,7 +370,7 @@ static int check_grid(const BuildPlanner *p, const FrontKernel *kernel, const Bu
                                          kernel->name, kernel->name),
                             "kernel '%s' has alternatives of different constexprs, and no grid",
                             kernel->name);
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 static int too_many(const BuildPlanner *p, const FrontKernel *kernel) {
@@ -451,7 +451,7 @@ static bool is_listed(Str list, Str name) {
 static int add_kernel(BuildPlanner *p, uint32_t source, const FrontKernel *kernel) {
     Str name = str(kernel->name);
     bool named = false;
-    int status = EXIT_FINE;
+    int status = EXIT_OK;
     size_t first = p->functions.count;
     for (size_t i = 0; !status && i < p->lines.count; i++) {
         BuildLine *line = &p->lines.data[i];
@@ -461,7 +461,7 @@ static int add_kernel(BuildPlanner *p, uint32_t source, const FrontKernel *kerne
     }
     if (status || named) return status;
     if (cli_has(p->cli, "kernels") && !is_listed(cli_value(p->cli, "kernels"), name))
-        return EXIT_FINE;
+        return EXIT_OK;
     return add_functions(p, source, kernel, NULL, first);
 }
 
@@ -479,7 +479,7 @@ static int require_kernel(const BuildPlanner *p, const char *option, Str name) {
     enum { NAMES = 64 };
     Str names[NAMES];
     size_t count = 0;
-    if (kernel_exists(p, name, names, &count, NAMES)) return EXIT_FINE;
+    if (kernel_exists(p, name, names, &count, NAMES)) return EXIT_OK;
     StrBuf list = strbuf(p->cli->arena);
     strbuf_printf(&list, "there are: ");
     for (size_t i = 0; i < count; i++)
@@ -492,7 +492,7 @@ static int require_kernel(const BuildPlanner *p, const char *option, Str name) {
 }
 
 static int check_names(const BuildPlanner *p) {
-    int status = EXIT_FINE;
+    int status = EXIT_OK;
     for (size_t i = 0; !status && i < p->lines.count; i++)
         status = require_kernel(p, "specialize", p->lines.data[i].kernel);
     for (size_t i = 0; !status && i < p->cli->args.count; i++) {
@@ -513,7 +513,7 @@ static int check_set(const BuildPlanner *p) {
         if (!p->everywhere.data[i].used)
             return cli_usage_error(p->cli, "--set %.*s: no kernel has a type or const of that name",
                                    STR_ARG(p->everywhere.data[i].name));
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 static int by_symbol(const void *a, const void *b) {
@@ -533,7 +533,7 @@ static int bad_symbol(const BuildPlanner *p, const BuildFunction *f) {
     // Names of kernels are identifiers, but --prefix and --specialize may add other characters.
     if (!str_is_identifier(f->symbol))
         return cli_usage_error(p->cli, "'%.*s' is not a name of a C function", STR_ARG(f->symbol));
-    if (!is_own_name(p, f->symbol)) return EXIT_FINE;
+    if (!is_own_name(p, f->symbol)) return EXIT_OK;
     return cli_fail(p->cli, EXIT_USAGE, DIAG_USAGE,
                     arena_printf(p->cli->arena,
                                  "give it another name: --specialize 'NAME=%.*s …', or the "
@@ -565,7 +565,7 @@ static int sort_functions(BuildPlanner *p) {
     }
     p->plan->functions = f;
     p->plan->function_count = (uint32_t)n;
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 int build_plan_functions(Cli *cli, BuildPlan *plan) {
@@ -595,7 +595,7 @@ static int add_target(Cli *cli, Str word, BuildPlan *plan, CodeTarget *targets, 
     int status = front_target(cli, word, true, &t, &has_code);
     if (status) return status;
     for (uint32_t i = 0; i < plan->target_count; i++)
-        if (same_target(targets[i], t)) return EXIT_FINE;
+        if (same_target(targets[i], t)) return EXIT_OK;
     if (!code_target_is_gpu(t)) {
         if (*has_cpu && is_aarch64(t.cpu) != is_aarch64(plan->host))
             return cli_usage_error(cli,
@@ -605,7 +605,7 @@ static int add_target(Cli *cli, Str word, BuildPlan *plan, CodeTarget *targets, 
         *has_cpu = true;
     }
     targets[plan->target_count++] = t;
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 int build_plan_targets(Cli *cli, BuildPlan *plan) {
@@ -628,7 +628,7 @@ int build_plan_targets(Cli *cli, BuildPlan *plan) {
         }
     }
     plan->targets = targets;
-    if (!cli_has(cli, "host")) return EXIT_FINE;
+    if (!cli_has(cli, "host")) return EXIT_OK;
     CpuTarget host;
     if (!cpu_target_parse(cli_value(cli, "host"), &host))
         return cli_usage_error(cli, "--host takes x86-64-v2 or aarch64, found '%.*s'",
@@ -639,7 +639,7 @@ int build_plan_targets(Cli *cli, BuildPlan *plan) {
                                "architecture",
                                STR_ARG(cli_value(cli, "host")));
     plan->host = host;
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 // ---- The command, as messages tell it ----
@@ -661,7 +661,7 @@ static void add_word(StrBuf *b, Str word) {
     strbuf_add(b, quoted ? STR("'") : STR(""));
 }
 
-static bool is_told_alone(const BuildPlan *plan, uint32_t source) {
+static bool has_unique_name(const BuildPlan *plan, uint32_t source) {
     Str name = str_file_name(str(plan->paths[source]));
     for (uint32_t i = 0; i < plan->source_count; i++)
         if (i != source && str_equal(name, str_file_name(str(plan->paths[i])))) return false;
@@ -677,24 +677,25 @@ static void add_path(StrBuf *b, const char *option, Str path) {
 // Prints only the names of files, so that the same sources give the same library anywhere. Two
 // files of one name are printed with their paths.
 Str build_plan_command(Cli *cli, const BuildPlan *plan) {
-    static const char *const told[] = {"specialize", "set",  "grid",  "kernels",        "prefix",
-                                       "math",       "host", "lines", "object-version", "name"};
+    static const char *const kept_options[] = {"specialize",     "set",  "grid", "kernels",
+                                               "prefix",         "math", "host", "lines",
+                                               "object-version", "name"};
     StrBuf b = strbuf(cli->arena);
     strbuf_printf(&b, "tilec build");
     for (uint32_t i = 0; i < plan->source_count; i++) {
         Str path = str(plan->paths[i]);
-        add_word(&b, is_told_alone(plan, i) ? str_file_name(path) : path);
+        add_word(&b, has_unique_name(plan, i) ? str_file_name(path) : path);
     }
     if (cli_has(cli, "o"))
         strbuf_printf(&b, " -o"), add_word(&b, str_file_name(cli_value(cli, "o")));
     add_path(&b, "shared", cli_value(cli, "shared"));
     add_path(&b, "header", cli_value(cli, "header"));
     add_path(&b, "tune", cli_value(cli, "tune"));
-    for (size_t t = 0; t < sizeof told / sizeof *told; t++)
+    for (size_t t = 0; t < sizeof kept_options / sizeof *kept_options; t++)
         for (size_t i = 0; i < cli->args.count; i++) {
             const CliArg *a = &cli->args.data[i];
-            if (strcmp(a->option->name, told[t]) != 0) continue;
-            strbuf_printf(&b, " --%s", told[t]);
+            if (strcmp(a->option->name, kept_options[t]) != 0) continue;
+            strbuf_printf(&b, " --%s", kept_options[t]);
             if (a->option->argument) add_word(&b, a->value);
         }
     return strbuf_str(&b);

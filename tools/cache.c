@@ -82,7 +82,7 @@ static int verify(Shown *s) {
     if (!s->cli->json)
         printf("%zu %s, %zu damaged, in %.*s\n", s->rows.count, entries(s->rows.count), wrong,
                STR_ARG(s->path));
-    if (!wrong) return EXIT_FINE;
+    if (!wrong) return EXIT_OK;
     return cli_fail(s->cli, EXIT_MISMATCH, DIAG_MISMATCH, "compiling replaces damaged ones",
                     "%zu of %zu %s %s damaged", wrong, s->rows.count, entries(s->rows.count),
                     wrong == 1 ? "is" : "are");
@@ -98,7 +98,7 @@ static int clear(Shown *s) {
     if (!s->cli->json)
         printf("removed %llu %s, %.1f MiB, from %.*s\n", (unsigned long long)files, entries(files),
                mebibytes(bytes), STR_ARG(s->path));
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 static int look(Shown *s) {
@@ -109,7 +109,7 @@ static int look(Shown *s) {
     if (s->folder && !cache_list(s->folder, s->cli->arena, &s->rows, &error))
         return io_failed(s, &error);
     for (size_t i = 0; i < s->rows.count; i++) s->bytes += s->rows.data[i].size;
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 static int run(Cli *cli) {

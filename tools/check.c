@@ -22,7 +22,7 @@ static int run(Cli *cli) {
     if (cli->errors && !cli->quiet && !cli->json)
         fprintf(stderr, "%zu error%s\n", cli->errors, cli->errors == 1 ? "" : "s");
     bool good = !cli->errors && !(cli->warnings && cli_has(cli, "werror"));
-    return good ? EXIT_FINE : EXIT_INPUT;
+    return good ? EXIT_OK : EXIT_INPUT;
 }
 
 const CliCommand command_check = {

@@ -105,5 +105,5 @@ int cli_output(Cli *cli, const char *key, Str text) {
     } else {
         fwrite(text.text, 1, text.size, stdout);  // main checks whether it could be written
     }
-    return EXIT_FINE;
+    return EXIT_OK;
 }

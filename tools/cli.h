@@ -24,7 +24,7 @@
 #include "base/vec.h"
 
 enum {
-    EXIT_FINE = 0,
+    EXIT_OK = 0,
     EXIT_INPUT = 1,
     EXIT_USAGE = 2,
     EXIT_MISMATCH = 3,

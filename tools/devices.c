@@ -205,7 +205,7 @@ static int list_targets(Cli *cli) {
         if (!cli->json) printf("%-*s%s\n", others[i][1][0] ? 16 : 0, others[i][0], others[i][1]);
     }
     json_close(j, ']');
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 static const CliOption options[] = {
@@ -228,7 +228,7 @@ static int run(Cli *cli) {
     json_close(&cli->json_out, ']');
     plugin_destroy(plugin);
     tilec_context_destroy(context);
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 const CliCommand command_devices = {

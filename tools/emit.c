@@ -59,8 +59,8 @@ static int failed(Emit *e) {
 
 static int choose_variant(Emit *e, const Compiled *c, uint32_t *variant) {
     uint32_t count = c->meta->variant_count;
-    *variant = e->variant < 0 ? launch_likeliest(c->meta) : (uint32_t)e->variant;
-    if (*variant < count) return EXIT_FINE;
+    *variant = e->variant < 0 ? launch_likely_variant(c->meta) : (uint32_t)e->variant;
+    if (*variant < count) return EXIT_OK;
     return cli_usage_error(e->cli,
                            "the kernel has %u variant%s, counted from 0; there is no variant %u",
                            count, count == 1 ? "" : "s", *variant);
@@ -96,7 +96,7 @@ static int emit_code(Emit *e, const Compiled *c, StrBuf *out) {
     if (e->form == FORM_CPU_IR || e->form == FORM_THREAD_IR) {
         if (!code_lower(e->unit, c, &o, NULL)) return failed(e);
         ir_print_module(c->module, out);
-        return EXIT_FINE;
+        return EXIT_OK;
     }
     Code code;
     Progress *p = progress_begin(e->cli, "compiling %s", e->kernel->name);
@@ -105,7 +105,7 @@ static int emit_code(Emit *e, const Compiled *c, StrBuf *out) {
     progress_end(p);
     if (!good) return failed(e);
     strbuf_add(out, code.bytes);
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 // The asserts, prints and scratch memory of a variant are known only after it is lowered. Each
@@ -123,7 +123,7 @@ static int note_variants(Emit *e, const Compiled *c) {
         code_note_variant(&notes, &variants[i]);
     }
     c->meta->variants = variants;
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 static void facts_json(Json *j, const PtxFacts *facts) {
@@ -142,7 +142,7 @@ static int write_form(Emit *e, Str text, const MetaKernel *meta) {
     if (cli->json && e->facts.known) facts_json(&cli->json_out, &e->facts);
     if (e->form == FORM_METADATA && cli->json && !cli_has(cli, "o")) {
         json_key(&cli->json_out, "metadata"), json_raw(&cli->json_out, str_trim(text));
-        return EXIT_FINE;
+        return EXIT_OK;
     }
     return cli_output(cli, "text", text);
 }
@@ -151,7 +151,7 @@ static int emit(Emit *e) {
     const Compiled *c = compile(e);
     if (!c || diags_errors(e->unit->diags)) return failed(e);
     StrBuf out = strbuf(e->cli->arena);
-    int status = EXIT_FINE;
+    int status = EXIT_OK;
     switch (e->form) {
     case FORM_TILE_IR: ir_print_module(c->module, &out); break;
     case FORM_METADATA:
@@ -191,9 +191,9 @@ static int prepare(Emit *e) {
     e->options = (CompileOptions){.passes = e->passes.options, .variants = variants};
     Str list = cli_value(cli, "passes");
     e->options.elaborate_only = str_equal(list, STR("none"));
-    if (!cli_has(cli, "passes") || e->options.elaborate_only) return EXIT_FINE;
+    if (!cli_has(cli, "passes") || e->options.elaborate_only) return EXIT_OK;
     e->options.steps = passes_parse(cli->arena, list, &e->options.step_count, e->unit->diags);
-    if (e->options.steps) return EXIT_FINE;
+    if (e->options.steps) return EXIT_OK;
     front_report(cli, e->unit);
     return EXIT_USAGE;
 }
@@ -220,7 +220,7 @@ static int parse_form(Emit *e) {
         e->form = (Form)i;
         if (e->form == FORM_OBJECT && e->cli->json && !cli_has(e->cli, "o"))
             return cli_usage_error(e->cli, "--as object under --json takes -o: it is not text");
-        return EXIT_FINE;
+        return EXIT_OK;
     }
     for (size_t i = 0; i < sizeof other_forms / sizeof *other_forms; i++)
         if (str_equal(str_lower(e->cli->arena, form), str(other_forms[i].name)))
@@ -242,7 +242,7 @@ static int check_form(Emit *e) {
     if (!gpu && e->form == FORM_THREAD_IR)
         return cli_usage_error(
             e->cli, "--as thread-ir is for GPUs: for %s, take cpu-ir, or --target sm_80", name);
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 static int parse_target(Emit *e) {

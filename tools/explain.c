@@ -43,13 +43,13 @@ static int parse_target(ExplainCommand *c) {
     if (cli_has(c->cli, "target") && !str_equal(target, STR("native")))
         return front_target(c->cli, target, true, &c->target, &has_code);
     c->target.cpu = cpu_native();
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 static int parse_only(ExplainCommand *c) {
     Str only = cli_value(c->cli, "only");
     c->has_only = cli_has(c->cli, "only");
-    if (!c->has_only || reason_from_slug(only, &c->only)) return EXIT_FINE;
+    if (!c->has_only || reason_from_slug(only, &c->only)) return EXIT_OK;
     Str known[REASONS];
     for (int i = 0; i < REASONS; i++) known[i] = str(reason_info((Reason)i)->slug);
     Str nearest = str_nearest(only, known, REASONS);
@@ -60,12 +60,12 @@ static int parse_only(ExplainCommand *c) {
 }
 
 static int check_svg(ExplainCommand *c) {
-    if (!cli_has(c->cli, "svg")) return EXIT_FINE;
+    if (!cli_has(c->cli, "svg")) return EXIT_OK;
     if (!code_target_is_gpu(c->target))
         return cli_usage_error(c->cli, "--svg draws the layouts of tiles on GPUs: --target sm_80");
     if (c->cli->json && str_equal(cli_value(c->cli, "svg"), STR("-")))
         return cli_usage_error(c->cli, "--svg with --json needs a file");
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 static int parse(ExplainCommand *c) {
@@ -89,7 +89,8 @@ static int make(ExplainCommand *c) {
     const Compiled *compiled = compile(c);
     if (!compiled || diags_errors(c->unit->diags)) return failed(c);
     uint32_t count = compiled->meta->variant_count;
-    uint32_t variant = c->variant < 0 ? launch_likeliest(compiled->meta) : (uint32_t)c->variant;
+    uint32_t variant =
+        c->variant < 0 ? launch_likely_variant(compiled->meta) : (uint32_t)c->variant;
     if (variant >= count)
         return cli_usage_error(
             c->cli, "the kernel has %u variant%s, counted from 0; there is no variant %u", count,
@@ -100,7 +101,7 @@ static int make(ExplainCommand *c) {
     progress_end(p);
     plugin_destroy(services.plugin);
     cubin_maker_destroy(services.cubin);
-    return fine ? EXIT_FINE : failed(c);
+    return fine ? EXIT_OK : failed(c);
 }
 
 // Writes the drawing; the status is 1 if that fails.
@@ -110,14 +111,14 @@ static int draw(ExplainCommand *c) {
     explain_svg(c->unit, &c->e, &out);
     if (str_equal(path, STR("-"))) {
         fwrite(out.text, 1, out.size, stdout);
-        return EXIT_FINE;
+        return EXIT_OK;
     }
     OsError error;
     if (!os_write_file(c->cli->arena, cli_text(c->cli, path), strbuf_str(&out), &error))
         return cli_fail(c->cli, EXIT_INPUT, DIAG_IO, NULL, "cannot write '%.*s': %s", STR_ARG(path),
                         error.text);
     if (c->cli->json) json_key(&c->cli->json_out, "svg"), json_str(&c->cli->json_out, path);
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 static void show(ExplainCommand *c) {

@@ -62,7 +62,7 @@ static void resources_gpu(Json *j, const Explain *e) {
     json_key(j, "occupancy"), json_open(j, '{');
     member_uint(j, "programs", o->blocks);
     member_uint(j, "warps", o->warps);
-    member_uint(j, "warpsMost", o->warps_most);
+    member_uint(j, "warpsMost", o->warps_max);
     json_key(j, "limit"), json_str(j, str(explain_limit_name(o->limit)));
     json_close(j, '}');
 }

@@ -109,7 +109,7 @@ static void resources_amd(const ExplainPage *p) {
     strbuf_printf(p->out,
                   "  occupancy           %u of %u waves: %u program%s at once on a %s, limited by "
                   "%s\n",
-                  o->warps, o->warps_most, o->blocks, plural(o->blocks),
+                  o->warps, o->warps_max, o->blocks, plural(o->blocks),
                   chip_of(e->target.gpu)->generation < 10 ? "compute unit" : "work-group processor",
                   explain_limit_name(o->limit));
     strbuf_printf(p->out, "  code                %llu bytes\n", (unsigned long long)e->code_bytes);
@@ -130,7 +130,7 @@ static void resources_gpu(const ExplainPage *p) {
     strbuf_printf(p->out,
                   "  occupancy           %u of %u warps: %u program%s at once on a "
                   "multiprocessor, limited by %s\n",
-                  o->warps, o->warps_most, o->blocks, o->blocks == 1 ? "" : "s",
+                  o->warps, o->warps_max, o->blocks, o->blocks == 1 ? "" : "s",
                   explain_limit_name(o->limit));
     strbuf_printf(p->out, "  code                %llu bytes of PTX\n",
                   (unsigned long long)e->code_bytes);

@@ -39,9 +39,9 @@ int front_seconds(Cli *cli, unsigned *seconds) {
     const char *wanted = os_env("TILEC_COMPILE_SECONDS");
     bool asked = has_option(cli, "compile-seconds") && cli_has(cli, "compile-seconds");
     *seconds = 0;
-    if (!asked && (!wanted || !wanted[0])) return EXIT_FINE;
+    if (!asked && (!wanted || !wanted[0])) return EXIT_OK;
     Str text = asked ? cli_value(cli, "compile-seconds") : str(wanted);
-    if (compile_seconds_parse(text, seconds)) return EXIT_FINE;
+    if (compile_seconds_parse(text, seconds)) return EXIT_OK;
     return cli_usage_error(cli, "%s is '%.*s', expected " COMPILE_SECONDS_TEXT,
                            asked ? "--compile-seconds" : "TILEC_COMPILE_SECONDS", STR_ARG(text));
 }
@@ -60,7 +60,7 @@ int front_open(Cli *cli, Unit **unit, const FrontKernel **kernel) {
     bool named = cli->operands.count > 1;
     *kernel = unit_kernel(*unit, named ? cli->operands.data[1] : STR(""));
     unit_begin(*unit, seconds);
-    if (*kernel) return EXIT_FINE;
+    if (*kernel) return EXIT_OK;
     front_report(cli, *unit);
     diags_truncate((*unit)->diags, before);
     // A file that has only functions is a wrong input; all else is a wrong choice of the kernel.
@@ -116,9 +116,9 @@ static int fail_unknown(Cli *cli, Str name) {
 
 int front_target(Cli *cli, Str name, bool needs_code, CodeTarget *target, bool *has_code) {
     *has_code = code_target_parse(name, target);
-    if (*has_code) return EXIT_FINE;
+    if (*has_code) return EXIT_OK;
     if (!str_equal(name, STR("interp"))) return fail_unknown(cli, name);
-    if (!needs_code) return EXIT_FINE;
+    if (!needs_code) return EXIT_OK;
     return cli_fail(cli, EXIT_UNAVAILABLE, DIAG_UNSUPPORTED,
                     "targets with code are: x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4+bf16, "
                     "aarch64, native, sm_75 … sm_121a, gfx600 … gfx12-generic",
@@ -153,8 +153,8 @@ static bool parse_dumps(FrontPasses *p, Str list, Diags *diags) {
 int front_passes(Cli *cli, Diags *diags, FrontPasses *passes) {
     *passes = (FrontPasses){.cli = cli};
     if (cli_has(cli, "time-passes")) passes->options.timings = &passes->timings;
-    if (!cli_has(cli, "dump-after")) return EXIT_FINE;
-    if (parse_dumps(passes, cli_value(cli, "dump-after"), diags)) return EXIT_FINE;
+    if (!cli_has(cli, "dump-after")) return EXIT_OK;
+    if (parse_dumps(passes, cli_value(cli, "dump-after"), diags)) return EXIT_OK;
     cli_diags(cli, diags);
     return EXIT_USAGE;
 }
@@ -312,5 +312,5 @@ int front_math(Cli *cli, Str list, unsigned *math) {
             return cli_usage_error(cli, "--math takes contract and approx, found '%.*s'",
                                    STR_ARG(word));
     }
-    return EXIT_FINE;
+    return EXIT_OK;
 }

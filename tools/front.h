@@ -1,6 +1,6 @@
 // Front: what the commands that compile a kernel share: the file, the kernel, options of passes.
 //
-// Invariants: every function reports the error before it returns another status than EXIT_FINE.
+// Invariants: every function reports the error before it returns another status than EXIT_OK.
 // Warnings of the file stay in the unit's diagnostics; the command that compiles reports them once,
 // together with those of the compilation (front_report). Ownership: the caller destroys the unit,
 // also after a failure (it may be NULL).

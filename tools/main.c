@@ -99,7 +99,7 @@ static int parse_option(Cli *cli, int argc, char **argv, int *i) {
         return cli_usage_error(cli, "%s%s is given twice", dash, o->name);
     CliArg arg = {o, value};
     vec_push(cli->arena, &cli->args, arg);
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 static int parse(Cli *cli, int argc, char **argv) {
@@ -119,7 +119,7 @@ static int parse(Cli *cli, int argc, char **argv) {
             vec_push(cli->arena, &cli->operands, str(argv[i]));
         }
     }
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 static bool is_set(const char *variable) {
@@ -132,9 +132,9 @@ static int set_color(Cli *cli) {
     const char *terminal = os_env("TERM");
     cli->color = os_is_terminal(stderr) && !is_set("NO_COLOR") &&
                  !(terminal && strcmp(terminal, "dumb") == 0);
-    if (!cli_has(cli, "color") || str_equal(when, STR("auto"))) return EXIT_FINE;
+    if (!cli_has(cli, "color") || str_equal(when, STR("auto"))) return EXIT_OK;
     cli->color = str_equal(when, STR("always"));
-    if (cli->color || str_equal(when, STR("never"))) return EXIT_FINE;
+    if (cli->color || str_equal(when, STR("never"))) return EXIT_OK;
     return cli_usage_error(cli, "--color takes auto, always or never, found '%.*s'", STR_ARG(when));
 }
 
@@ -150,7 +150,7 @@ static int run_command(Cli *cli, int argc, char **argv) {
     if (cli_has(cli, "help")) {
         cli->json = false;
         print_command_help(cli->command);
-        return EXIT_FINE;
+        return EXIT_OK;
     }
     status = set_color(cli);
     if (status) return status;
@@ -167,7 +167,7 @@ static int run_command(Cli *cli, int argc, char **argv) {
 
 static const char *status_word(int status) {
     switch (status) {
-    case EXIT_FINE: return "ok";
+    case EXIT_OK: return "ok";
     case EXIT_INPUT: return "input";
     case EXIT_USAGE: return "usage";
     case EXIT_MISMATCH: return "failed";
@@ -226,16 +226,16 @@ int main(int argc, char **argv) {
     const char *first = argv[1];
     if (!strcmp(first, "--version")) {
         printf("tilec %s\n", tilec_version());
-        return finish_output(EXIT_FINE);
+        return finish_output(EXIT_OK);
     }
     bool help = !strcmp(first, "--help") || !strcmp(first, "-h") || !strcmp(first, "help");
     if (help && argc == 2) {
         print_usage(stdout);
-        return finish_output(EXIT_FINE);
+        return finish_output(EXIT_OK);
     }
     const CliCommand *c = find_command(help ? argv[2] : first);
     if (!c) return unknown_command(help ? argv[2] : first);
     if (!help) return command(c, argc - 2, argv + 2);
     print_command_help(c);
-    return finish_output(EXIT_FINE);
+    return finish_output(EXIT_OK);
 }

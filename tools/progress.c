@@ -59,7 +59,7 @@ Progress *progress_begin(const Cli *cli, const char *format, ...) {
     return p;
 }
 
-void progress_say(Progress *p, const char *format, ...) {
+void progress_print(Progress *p, const char *format, ...) {
     if (!p) return;
     va_list args;
     va_start(args, format);

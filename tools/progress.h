@@ -5,7 +5,7 @@
 // is printed. Ownership: progress_end frees the result of progress_begin, and accepts NULL.
 //
 //     Progress *p = progress_begin(cli, "running %s", name);
-//     progress_say(p, "running %s, %d of %d", name, i, n);   // any number of times
+//     progress_print(p, "running %s, %d of %d", name, i, n);   // any number of times
 //     progress_end(p);
 #ifndef TILEC_TOOLS_PROGRESS_H
 #define TILEC_TOOLS_PROGRESS_H
@@ -16,7 +16,7 @@ typedef struct Progress Progress;
 // Returns NULL when nothing should be shown; the other functions accept NULL.
 Progress *progress_begin(const Cli *cli, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-void progress_say(Progress *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void progress_print(Progress *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void progress_end(Progress *p);
 
 #endif

@@ -45,12 +45,12 @@ static bool grid_is_text(const Run *r) {
 static int bind_grid(Run *r) {
     bool texts = r->kernel->in->frontend->texts;
     if (!cli_has(r->cli, "grid")) {
-        if (!texts) return EXIT_FINE;
+        if (!texts) return EXIT_OK;
         return cli_fail(r->cli, EXIT_USAGE, DIAG_USAGE, "--grid 'cdiv(n, BLOCK)', for example",
                         "kernel '%s' has no grid of its own", r->kernel->name);
     }
     Str text = cli_value(r->cli, "grid");
-    if (!texts && !grid_is_text(r)) return EXIT_FINE;
+    if (!texts && !grid_is_text(r)) return EXIT_OK;
     r->own_grid = false;
     if (!texts)
         return cli_usage_error(r->cli,
@@ -59,7 +59,7 @@ static int bind_grid(Run *r) {
     IrBinding b = {.name = intern(r->unit->names, STR(FRONT_GRID)),
                    .text = intern(r->unit->names, text)};
     vec_push(r->cli->arena, &r->settings.spec.bindings, b);
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 // Up to three numbers: X[,Y[,Z]].
@@ -82,7 +82,7 @@ static int parse_grid(Run *r) {
         rest = next;
     }
     return more ? cli_usage_error(r->cli, "--grid takes up to three numbers: X,Y,Z; found more")
-                : EXIT_FINE;
+                : EXIT_OK;
 }
 
 static int parse_options(Run *r) {
@@ -94,7 +94,7 @@ static int parse_options(Run *r) {
     if (status) return status;
     if (!cli_number(r->cli, "seed", 1, 0, INT64_MAX, &r->seed)) return EXIT_USAGE;
     if (!cli_number(r->cli, "repeat", 1, 1, 1000000, &r->repeat)) return EXIT_USAGE;
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 // ---- The launch, through the public API ----
@@ -118,7 +118,7 @@ static int scalar_arg(Run *r, const MetaArg *arg, tilec_arg *out) {
         *out = tilec_arg_int(dtype_to_i64(arg->dtype, bits));
     else
         *out = tilec_arg_uint(bits);
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 static tilec_status array_arg(Run *r, RunArray *a, const MetaArg *arg, tilec_arg *out) {
@@ -150,7 +150,7 @@ int run_make_args(Run *r) {
         tilec_status s = array_arg(r, &r->arrays.items[next++], arg, &r->args[i]);
         if (s) return run_api_error(r, s);
     }
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 // Arrays that the kernel writes are restored before each repeated launch, so that all launches have
@@ -271,7 +271,7 @@ static bool watch_code(Run *r, CodeTarget target, FrontPasses *passes) {
     const Compiled *c = unit_compile(r->unit, r->kernel, &r->settings.spec, &o);
     if (!c) return false;
     CodeOptions code = {.target = target,
-                        .variant = launch_likeliest(c->meta),
+                        .variant = launch_likely_variant(c->meta),
                         .output = code_output(target),
                         .lines = true,
                         .passes = passes->options};
@@ -288,7 +288,7 @@ static int compile_for_report(Run *r, FrontPasses *passes) {
     size_t said = diags_count(r->unit->diags);
     bool good = r->compiled && (!watched || watch_code(r, target, passes));
     if (good) diags_truncate(r->unit->diags, said);  // the same warnings a second time
-    int status = good ? EXIT_FINE : front_status(r->unit->diags);
+    int status = good ? EXIT_OK : front_status(r->unit->diags);
     front_report(r->cli, r->unit);
     front_passes_report(passes);
     return status;
@@ -296,7 +296,7 @@ static int compile_for_report(Run *r, FrontPasses *passes) {
 
 // Types, facts and consts that follow from the arguments, where the language has such.
 static int bind_arguments(Run *r) {
-    if (!r->kernel->in->frontend->texts) return EXIT_FINE;
+    if (!r->kernel->in->frontend->texts) return EXIT_OK;
     size_t count = 0, next = 0;
     for (const FrontParam *p = r->kernel->params; p; p = p->next) count++;
     FrontArg *args = arena_new(r->cli->arena, FrontArg, count + 1);
@@ -316,7 +316,7 @@ static int bind_arguments(Run *r) {
     }
     bool fine = frontend_specialize(r->unit->file, r->cli->arena, r->kernel, args, count,
                                     &r->settings.spec, r->unit->diags);
-    if (fine) return EXIT_FINE;
+    if (fine) return EXIT_OK;
     front_report(r->cli, r->unit);
     return EXIT_INPUT;
 }
@@ -365,7 +365,7 @@ static int open_device(Run *r) {
     const char *name =
         cli_has(r->cli, "device") ? cli_text(r->cli, cli_value(r->cli, "device")) : "auto";
     tilec_status s = tilec_device_open(r->context, name, &r->device);
-    return s ? run_api_error(r, s) : EXIT_FINE;
+    return s ? run_api_error(r, s) : EXIT_OK;
 }
 
 Str run_source(const Run *r, const char **path) {
@@ -383,7 +383,7 @@ int run_make_kernel(Run *r) {
     tilec_status s = tilec_kernel_from_source(r->context, r->device, path, text.text, text.size,
                                               r->kernel->name, &spec, &r->handle);
     progress_end(p);
-    return s ? run_api_error(r, s) : EXIT_FINE;
+    return s ? run_api_error(r, s) : EXIT_OK;
 }
 
 int run_open(Cli *cli, Run *r) {
@@ -412,7 +412,7 @@ static int on_device(Run *r) {
                                                     tilec_device_name(r->device));
     tilec_status s = launch(r);
     progress_end(p);
-    status = s ? run_api_error(r, s) : EXIT_FINE;
+    status = s ? run_api_error(r, s) : EXIT_OK;
     bool done = !status;
     if (done && cli_has(r->cli, "check")) status = run_check(r);
     if (done && !status) status = arrays_write(&r->settings, &r->arrays);

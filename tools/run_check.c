@@ -138,7 +138,7 @@ static int check_special(Run *r, RunCheck *check, uint64_t steps) {
                check->with, check->undecided);
     else if (says && !why)
         printf("check%s: all agree\n", check->with);
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 // ---- all ----------------------------------------------------------------------------------------
@@ -164,6 +164,6 @@ int run_check(Run *r) {
     uint64_t steps = compare_steps(compare);
     compare_destroy(compare);
     check.with = " with signed zeros, subnormals, infinities and NaN";
-    int status = check.wrong ? EXIT_FINE : check_special(r, &check, steps);
+    int status = check.wrong ? EXIT_OK : check_special(r, &check, steps);
     return check.wrong ? EXIT_MISMATCH : status;
 }

@@ -40,7 +40,7 @@ static int triple(Cli *cli, const char *option, uint32_t *to) {
                                    option, STR_ARG(cli_value(cli, option)));
         to[d] = (uint32_t)n;
     }
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 static int bad_arg(const Foreign *f, Str text, const char *why) {
@@ -67,7 +67,7 @@ static int scalar(Foreign *f, Str text, Dtype type, Str value) {
     }
     vec_push(f->cli->arena, &f->args, a);
     vec_push(f->cli->arena, &f->arrays, (ForeignArray){0});
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 static int from_file(Foreign *f, Str text, Str path, Str out) {
@@ -81,7 +81,7 @@ static int from_file(Foreign *f, Str text, Str path, Str out) {
     a.data = arena_copy(f->cli->arena, array.shape.data, array.shape.size);
     vec_push(f->cli->arena, &f->args, a);
     vec_push(f->cli->arena, &f->arrays, array);
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 static int new_array(Foreign *f, Str text, Str rest) {
@@ -103,7 +103,7 @@ static int new_array(Foreign *f, Str text, Str rest) {
     a.data = arena_alloc(f->cli->arena, a.size + 1);
     vec_push(f->cli->arena, &f->args, a);
     vec_push(f->cli->arena, &f->arrays, array);
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 // ---- Tensor maps: map:ARG:DIMS:BOX:SWIZZLE, lists with commas, innermost first ----
@@ -142,7 +142,7 @@ static int map(Foreign *f, Str text, Str rest) {
     SimForeignArg a = {.map = m, .array = (uint32_t)array - 1};
     vec_push(f->cli->arena, &f->args, a);
     vec_push(f->cli->arena, &f->arrays, (ForeignArray){0});
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 static bool map_type(Dtype type, GpuMapType *to) {
@@ -175,12 +175,12 @@ static int finish_map(Foreign *f, Str text, const SimForeignArg *a) {
         if (m->dims[d] && count > UINT64_MAX / m->dims[d]) return bad_arg(f, text, "too large");
         count *= m->dims[d], stride *= m->dims[d];
     }
-    if (count * gpu_map_type_bytes(m->type) <= f->args.data[a->array].size) return EXIT_FINE;
+    if (count * gpu_map_type_bytes(m->type) <= f->args.data[a->array].size) return EXIT_OK;
     return bad_arg(f, text, "DIMS are larger than the array");
 }
 
 static int finish_maps(Foreign *f) {
-    int status = EXIT_FINE;
+    int status = EXIT_OK;
     size_t n = 0;
     for (size_t i = 0; i < f->cli->args.count && !status; i++) {
         const CliArg *arg = &f->cli->args.data[i];
@@ -225,7 +225,7 @@ static int refuse_settings(Cli *cli) {
                             "--block X,Y,Z, --shared N, --arg KIND:VALUE, --seed S and --sanitize",
                             "--%s is for sources: '%.*s' %s", rows[i].option,
                             STR_ARG(cli->operands.data[0]), rows[i].why);
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 static int parse(Foreign *f) {
@@ -265,7 +265,7 @@ static int write_array(const Foreign *f, const ForeignArray *a, const SimForeign
     StrBuf b = strbuf(arena);
     strbuf_add(&b, header);
     strbuf_add(&b, (Str){(const char *)arg->data, arg->size});
-    if (os_write_file(arena, cli_text(f->cli, a->out), strbuf_str(&b), &error)) return EXIT_FINE;
+    if (os_write_file(arena, cli_text(f->cli, a->out), strbuf_str(&b), &error)) return EXIT_OK;
     return cli_fail(f->cli, EXIT_INPUT, DIAG_IO, NULL, "cannot write '%.*s': %s", STR_ARG(a->out),
                     error.text);
 }
@@ -310,7 +310,7 @@ static void print_counts(Foreign *f) {
 static int execute(Foreign *f) {
     bool failed;
     bool good = sim_run_foreign(f->cli->arena, &f->run, f->sources, f->diags, &failed);
-    int status = good ? EXIT_FINE : failed ? EXIT_MISMATCH : EXIT_INPUT;
+    int status = good ? EXIT_OK : failed ? EXIT_MISMATCH : EXIT_INPUT;
     for (size_t i = 0; i < diags_count(f->diags) && !good; i++)
         if (diags_get(f->diags, i)->code == DIAG_UNAVAILABLE) status = EXIT_UNAVAILABLE;
     for (size_t i = 0; i < f->arrays.count && good && !status; i++)

@@ -10,7 +10,7 @@
 
 static int exit_status(tilec_status status) {
     switch (status) {
-    case TILEC_OK: return EXIT_FINE;
+    case TILEC_OK: return EXIT_OK;
     case TILEC_INVALID_SOURCE:
     case TILEC_INVALID_ARGUMENT:
     case TILEC_LAUNCH_REFUSED:

@@ -59,7 +59,7 @@ static int set_integer(const Settings *s, Str name, Str text, int64_t min, int64
     if (*value < min)
         return cli_usage_error(s->cli, "--set %.*s must be at least %lld, found %lld",
                                STR_ARG(name), (long long)min, (long long)*value);
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 static bool already_set(const Settings *s, Symbol name) {
@@ -69,7 +69,7 @@ static bool already_set(const Settings *s, Symbol name) {
 
 static int set_binding(Settings *s, IrBinding binding) {
     vec_push(s->cli->arena, &s->spec.bindings, binding);
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 static int set_type(Settings *s, Symbol name, Str text) {
@@ -95,7 +95,7 @@ static int set_text(Settings *s, const FrontParam *param, Symbol name, Str text)
                                name, name);
     SettingsValue value = {.name = name, .text = text, .origin = STR("--set")};
     vec_push(s->cli->arena, &s->scalars, value);
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 void settings_front_arg(const Settings *s, Symbol name, FrontArg *arg) {
@@ -112,14 +112,14 @@ void settings_front_arg(const Settings *s, Symbol name, FrontArg *arg) {
 static int set_param(Settings *s, const FrontParam *param, Symbol name, Str text) {
     SettingsValue value = {.name = name, .text = text, .origin = STR("--set")};
     IrBinding b = {.name = name};
-    int status = EXIT_FINE;
+    int status = EXIT_OK;
     if (s->kernel->in->frontend->texts) return set_text(s, param, name, text);
     switch (param->kind) {
     case FRONT_TYPE: return set_type(s, name, text);
     case FRONT_CONST:
         status = set_integer(s, str(name), text, INT64_MIN, &b.value);
         return status ? status : set_binding(s, b);
-    case FRONT_SCALAR: vec_push(s->cli->arena, &s->scalars, value); return EXIT_FINE;
+    case FRONT_SCALAR: vec_push(s->cli->arena, &s->scalars, value); return EXIT_OK;
     case FRONT_POINTER:
         return cli_usage_error(s->cli, "--set %s: a pointer takes its size: --set %s.size=N", name,
                                name);
@@ -173,14 +173,14 @@ int settings_parse(Cli *cli, Unit *unit, const FrontKernel *kernel, Settings *se
     *settings = (Settings){.cli = cli, .unit = unit, .kernel = kernel};
     for (size_t i = 0; i < cli->args.count; i++) {
         const CliArg *a = &cli->args.data[i];
-        int status = EXIT_FINE;
+        int status = EXIT_OK;
         if (strcmp(a->option->name, "set") == 0)
             status = set_one(settings, a->value);
         else if (strcmp(a->option->name, "math") == 0)
             status = front_math(cli, a->value, &settings->spec.math);
         if (status) return status;
     }
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 #define FIND(list)                                               \
@@ -197,9 +197,9 @@ int settings_extent(Settings *s, Symbol name, int64_t value, Str origin) {
     if (!known) {
         SettingsValue v = {.name = name, .value = value, .origin = origin};
         vec_push(s->cli->arena, &s->extents, v);
-        return EXIT_FINE;
+        return EXIT_OK;
     }
-    if (known->value == value) return EXIT_FINE;
+    if (known->value == value) return EXIT_OK;
     return cli_fail(s->cli, EXIT_INPUT, DIAG_LAUNCH, NULL,
                     "extent %s is %lld by %.*s and %lld by %.*s", name, (long long)known->value,
                     STR_ARG(known->origin), (long long)value, STR_ARG(origin));
@@ -240,7 +240,7 @@ int settings_scalar_bits(const Settings *s, Symbol name, Dtype type, uint64_t *b
         good = dtype_is(type, DTYPE_CLASS_ANYFLOAT) ? float_bits(v->text, type, bits)
                                                     : integer_bits(v->text, type, bits);
     }
-    if (good) return EXIT_FINE;
+    if (good) return EXIT_OK;
     return cli_usage_error(s->cli, "--set %s: '%.*s' is not a value of %s", name, STR_ARG(v->text),
                            dtype_name(type));
 }
@@ -260,5 +260,5 @@ int settings_require_types(const Settings *s) {
                                        p->name);
         }
     }
-    return EXIT_FINE;
+    return EXIT_OK;
 }

@@ -38,7 +38,9 @@ typedef struct Search {
 
 static tilec_status launch(void *run, tilec_kernel *kernel) { return run_launch(run, kernel); }
 
-static void say(void *progress, const char *text) { progress_say(progress, "%s", text); }
+static void print_progress(void *progress, const char *text) {
+    progress_print(progress, "%s", text);
+}
 
 static int find_space(Search *search) {
     TuneSearch *s = &search->s;
@@ -53,7 +55,7 @@ static int find_space(Search *search) {
         return cli_fail(r->cli, EXIT_INPUT, DIAG_TUNE, "give some of them with --set",
                         "the tune space of '%s' has more than %d candidates", r->kernel->name,
                         TUNE_CANDIDATES_MAX);
-    if (s->name_count) return EXIT_FINE;
+    if (s->name_count) return EXIT_OK;
     return cli_fail(
         r->cli, EXIT_INPUT, DIAG_TUNE,
         arena_printf(r->cli->arena, "write: tune %s { NAME: 64, 128; }", r->kernel->name),
@@ -73,7 +75,7 @@ static int find_table(Search *s) {
     Cli *cli = s->run->cli;
     s->where = cli_has(cli, "table") ? cli_value(cli, "table") : tune_path(cli->arena);
     const char *why = tune_fault(cli->arena, tune_read(cli->arena, s->where));
-    return why ? refuse_table(s, why) : EXIT_FINE;
+    return why ? refuse_table(s, why) : EXIT_OK;
 }
 
 static int keep(const Search *search, const TuneCandidate *best) {
@@ -83,10 +85,10 @@ static int keep(const Search *search, const TuneCandidate *best) {
     TuneNames names = run_tune_names(r, &row);
     row.target = str(arena_printf(cli->arena, "%s", names.text[0]));
     tune_consts(cli->arena, &search->s, best, &row);
-    if (!search->where.size) return EXIT_FINE;
+    if (!search->where.size) return EXIT_OK;
     TuneKept kept = tune_keep(cli->arena, search->where, !cli_has(cli, "table"), &row);
     if (kept.fault) return refuse_table(search, kept.fault);
-    if (!kept.error) return EXIT_FINE;
+    if (!kept.error) return EXIT_OK;
     return cli_fail(cli, EXIT_INPUT, DIAG_IO, NULL, "cannot write '%.*s': %s",
                     STR_ARG(search->where), kept.error);
 }
@@ -238,8 +240,8 @@ static int search(Search *search) {
     if (!status) status = run_make_args(r);
     if (status) return status;
     Progress *progress = progress_begin(r->cli, "compiling %zu candidates", s->count);
-    s->say = say;
-    s->say_user = progress;
+    s->progress = print_progress;
+    s->progress_user = progress;
     const TuneCandidate *best = tune_search(s);
     progress_end(progress);
     if (!best)
@@ -251,7 +253,7 @@ static int search(Search *search) {
         print_json(search, best);
     else if (!r->cli->quiet)
         print_text(search, best);
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 // `title`: the line of the file of extents, or empty.
@@ -285,7 +287,7 @@ static size_t add_settings(Cli *cli, Str line) {
 }
 
 static int tune_lines(Cli *cli, Str text, int64_t seconds) {
-    int status = EXIT_FINE;
+    int status = EXIT_OK;
     bool interrupted = false;
     size_t tuned = 0;
     if (cli->json) json_key(&cli->json_out, "tuned"), json_open(&cli->json_out, '[');

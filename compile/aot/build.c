@@ -38,7 +38,7 @@ typedef struct Job {
 } Job;
 
 // The state of one job; it is freed at the job's end.
-typedef struct Bench {
+typedef struct JobState {
     Job *job;
     Unit *unit;
     const FrontKernel *kernel;
@@ -48,15 +48,15 @@ typedef struct Bench {
     VEC(FrontSpec) specs;
     uint32_t entries;
     bool refused;  // by the tool that makes machine code of PTX
-} Bench;
+} JobState;
 
 static const BuildFunction *function_of(const Job *j) { return &j->plan->functions[j->function]; }
 
-static bool is_gpu(const Bench *b) { return code_target_is_gpu(b->target); }
+static bool is_gpu(const JobState *b) { return code_target_is_gpu(b->target); }
 
 // The name of an object depends only on what it is made from. So the same code has the same bytes,
 // whether it comes from the cache or not, in any function and library.
-static Str object_symbol(Arena *arena, const Bench *b, const IrFunc *func, uint32_t variant,
+static Str object_symbol(Arena *arena, const JobState *b, const IrFunc *func, uint32_t variant,
                          const HashKey *key) {
     char hex[HASH_HEX + 1];
     hash_hex(key, hex);
@@ -68,21 +68,21 @@ static Str object_symbol(Arena *arena, const Bench *b, const IrFunc *func, uint3
     return strbuf_str(&name);
 }
 
-static const Compiled *compile(Bench *b, const FrontSpec *spec) {
+static const Compiled *compile(JobState *b, const FrontSpec *spec) {
     CompileOptions o = {.variants = compile_variants_of(b->target)};
     o.passes.machine = &b->machine;
     unit_begin(b->unit, b->job->plan->services->seconds);
     return unit_compile(b->unit, b->kernel, spec, &o);
 }
 
-static bool find_or_make(Bench *b, const Compiled *compiled, const CodeOptions *o,
+static bool find_or_make(JobState *b, const Compiled *compiled, const CodeOptions *o,
                          const HashKey *key, Code *code) {
     const CodeServices *s = b->job->plan->services;
     return code_find(b->unit->arena, s, o, key, code) ||
            code_make(b->unit, compiled, o, s, key, code);
 }
 
-static void keep_code(Bench *b, const CodeOptions *o, uint32_t alternative, Str bytes,
+static void keep_code(JobState *b, const CodeOptions *o, uint32_t alternative, Str bytes,
                       const char *extension, bool cached) {
     BuiltCode c = {.function = b->job->function,
                    .target = b->job->target,
@@ -99,7 +99,7 @@ static Str copy(Arena *arena, Str text) {
 }
 
 // A driver would refuse the PTX, too. Only the first of a job's codes is reported.
-static void say_refused(Bench *b, Str tool, size_t first) {
+static void warn_refused(JobState *b, Str tool, size_t first) {
     Diags *diags = b->unit->diags;
     Str message = STR("it made no machine code");
     for (size_t i = diags_count(diags); i-- > first;)
@@ -115,19 +115,19 @@ static void say_refused(Bench *b, Str tool, size_t first) {
 }
 
 // Machine code in addition to PTX, if a tool that knows the architecture is installed.
-static Str make_cubin(Bench *b, const HashKey *key, Str ptx) {
+static Str make_cubin(JobState *b, const HashKey *key, Str ptx) {
     const CodeServices *s = b->job->plan->services;
     Cubin cubin;
     size_t before = diags_count(b->unit->diags);
     Str tool = s->cubin ? cubin_tool(s->cubin, b->unit->arena, ptx, NULL) : STR("");
     if (!tool.size) return STR("");
     bool made = code_cubin(b->unit, s, key, ptx, &cubin);
-    if (!made) say_refused(b, tool, before);
+    if (!made) warn_refused(b, tool, before);
     if (made) diags_truncate(b->unit->diags, before);
     return made ? cubin.bytes : STR("");
 }
 
-static void keep_gpu(Bench *b, const CodeOptions *o, const HashKey *key, const Code *code,
+static void keep_gpu(JobState *b, const CodeOptions *o, const HashKey *key, const Code *code,
                      uint32_t alternative, ArchiveCode *out) {
     bool ptx = code_target_takes_ptx(b->target);
     out->bytes = copy(b->job->arena, code->bytes);
@@ -137,7 +137,7 @@ static void keep_gpu(Bench *b, const CodeOptions *o, const HashKey *key, const C
     if (out->cubin.size) keep_code(b, o, alternative, out->cubin, "cubin", code->cached);
 }
 
-static void keep_object(Bench *b, const CodeOptions *o, const Code *code, uint32_t alternative,
+static void keep_object(JobState *b, const CodeOptions *o, const Code *code, uint32_t alternative,
                         ArchiveCode *out) {
     Arena *arena = b->job->arena;
     Str *symbol = arena_new(arena, Str, 1);
@@ -150,8 +150,8 @@ static void keep_object(Bench *b, const CodeOptions *o, const Code *code, uint32
     keep_code(b, o, alternative, m.bytes, "o", code->cached);
 }
 
-static bool make_variant(Bench *b, const Compiled *compiled, uint32_t alternative, uint32_t variant,
-                         ArchiveCode *out, MetaVariant *meta) {
+static bool make_variant(JobState *b, const Compiled *compiled, uint32_t alternative,
+                         uint32_t variant, ArchiveCode *out, MetaVariant *meta) {
     const BuildPlan *plan = b->job->plan;
     CodeOptions o = {.target = b->target,
                      .variant = variant,
@@ -172,7 +172,7 @@ static bool make_variant(Bench *b, const Compiled *compiled, uint32_t alternativ
 }
 
 // Lowering changes the function, so it is compiled again for each variant but the first.
-static bool make_alternative(Bench *b, uint32_t number, ArchiveAlternative *out) {
+static bool make_alternative(JobState *b, uint32_t number, ArchiveAlternative *out) {
     const FrontSpec *spec = &b->specs.data[number];
     const Compiled *compiled = compile(b, spec);
     TRY(compiled);
@@ -189,7 +189,7 @@ static bool make_alternative(Bench *b, uint32_t number, ArchiveAlternative *out)
     return true;
 }
 
-static FrontSpec spec_of(const Bench *b, const BuildAlternative *a) {
+static FrontSpec spec_of(const JobState *b, const BuildAlternative *a) {
     FrontSpec spec = {.target = str(b->target_name), .math = function_of(b->job)->math};
     for (uint32_t i = 0; i < a->count; i++) {
         const BuildBinding *from = &a->bindings[i];
@@ -215,14 +215,14 @@ static bool same_specs(const FrontSpec *a, const FrontSpec *b) {
     return true;
 }
 
-static void add_spec(Bench *b, const FrontSpec *spec) {
+static void add_spec(JobState *b, const FrontSpec *spec) {
     for (size_t i = 0; i < b->specs.count; i++)
         if (same_specs(&b->specs.data[i], spec)) return;
     vec_push(b->unit->arena, &b->specs, *spec);
 }
 
 // Settings have precedence over the table: a row with another value for one of them is never used.
-static bool is_as_tuned(const Bench *b, const TuneRow *row, const FrontSpec *spec) {
+static bool is_as_tuned(const JobState *b, const TuneRow *row, const FrontSpec *spec) {
     for (size_t i = 0; i < row->consts.count; i++) {
         const TuneSetting *s = &row->consts.data[i];
         const IrBinding *x = frontend_spec_find(spec, intern(b->unit->names, s->name));
@@ -247,7 +247,7 @@ bool build_device_takes(const BuildPlan *plan, Str device, uint32_t *target) {
 
 // Adds the consts that were tuned for this kernel, on devices that run this target's code, as more
 // alternatives after the given ones.
-static void add_tuned(Bench *b) {
+static void add_tuned(JobState *b) {
     const TuneTable *table = b->job->plan->tuned;
     TuneRow key = tune_key(b->unit->arena, b->kernel, str(b->target_name));
     key.types = tune_types(b->unit->arena, b->kernel, &b->specs.data[0]);
@@ -286,7 +286,7 @@ static bool join_params(Arena *arena, BuiltFunction *f, uint32_t *alternative, u
     return true;
 }
 
-static bool find_params(Bench *b, BuiltFunction *f) {
+static bool find_params(JobState *b, BuiltFunction *f) {
     uint32_t other, wrong;
     if (join_params(b->unit->arena, f, &other, &wrong)) return true;
     const MetaKernel *x = f->metas[0], *y = f->metas[other];
@@ -316,7 +316,7 @@ static BuiltFunction keep_function(Arena *arena, const BuiltFunction *f) {
     return kept;
 }
 
-static bool make_alternatives(Bench *b, ArchiveAlternative *alternatives, uint32_t given) {
+static bool make_alternatives(JobState *b, ArchiveAlternative *alternatives, uint32_t given) {
     const MetaKernel **metas = arena_new(b->unit->arena, const MetaKernel *, given);
     for (uint32_t i = 0; i < b->specs.count; i++) {
         TRY(make_alternative(b, i, &alternatives[i]));
@@ -328,7 +328,7 @@ static bool make_alternatives(Bench *b, ArchiveAlternative *alternatives, uint32
     return true;
 }
 
-static bool do_job_with(Bench *b) {
+static bool do_job_with(JobState *b) {
     Job *j = b->job;
     const BuildFunction *f = function_of(j);
     b->target = j->plan->targets[j->target];
@@ -394,7 +394,7 @@ static void do_job(BuildWorker *k, Job *j) {
     take_unit(k, j);
     recover_keep_all();
     j->arena = arena_create();
-    Bench b = {.job = j, .unit = k->unit};
+    JobState b = {.job = j, .unit = k->unit};
     j->good = !diags_errors(b.unit->diags) && do_job_with(&b) && !diags_errors(b.unit->diags);
     keep_diags(j, b.unit->diags, k->loaded);
     if (j->good)
@@ -453,11 +453,11 @@ static bool same_diag(const Diag *a, const Diag *b) {
 // the first of them.
 static void add_diags(const Job *j, Arena *scratch) {
     Unit *unit = j->plan->units[function_of(j)->source];
-    Diags *said = diags_create(scratch, unit->sources);
+    Diags *found = diags_create(scratch, unit->sources);
     WireReader r = {.bytes = j->diags};
-    wire_diags(&r, said);
-    for (size_t i = 0; i < diags_count(said); i++) {
-        const Diag *d = diags_get(said, i);
+    wire_diags(&r, found);
+    for (size_t i = 0; i < diags_count(found); i++) {
+        const Diag *d = diags_get(found, i);
         bool known = false;
         for (size_t k = 0; !known && k < diags_count(unit->diags); k++)
             known = same_diag(diags_get(unit->diags, k), d);

@@ -66,20 +66,20 @@ static void keep_failure(AtOnceStream *s, tilec_status status, RtReport report) 
     s->failure = report;
 }
 
-static void say_state(AtOnceStream *s, const RtMove *m, HostState state) {
+static void report_state(AtOnceStream *s, const RtMove *m, HostState state) {
     bool read = m->kind == RT_MOVE_READ;
     keep_failure(s, TILEC_KERNEL_FAILED,
                  words("an asynchronous %s of %zu bytes: its host memory %s before the stream had "
                        "passed it; synchronise the stream, or wait for an event, before the memory "
                        "is freed or used again",
                        read ? "read" : "write", m->size,
-                       state == HOST_GONE ? "was freed" : "was freed or changed"));
+                       state == HOST_FREED ? "was freed" : "was freed or changed"));
 }
 
 static void run_one(tilec_device *device, AtOnceStream *s, const AtOnceMove *m) {
     HostState state = host_watch_state(&m->watch);
-    if (state != HOST_FINE) say_state(s, &m->move, state);
-    if (state == HOST_GONE) return;
+    if (state != HOST_OK) report_state(s, &m->move, state);
+    if (state == HOST_FREED) return;
     if (!((const AtOnceDevice *)device->state)->run(device, &m->move))
         keep_failure(s, TILEC_INVALID_ARGUMENT,
                      words("an operation on %zu bytes is not within a buffer", m->move.size));
@@ -123,7 +123,7 @@ void at_once_flush(tilec_device *device, void *stream) {
     os_mutex_unlock(s->lock);
 }
 
-static void let_go(AtOnceDevice *d, AtOnceStream *s) {
+static void release_stream(AtOnceDevice *d, AtOnceStream *s) {
     os_mutex_lock(d->queue);
     bool last = --s->holds == 0;
     if (last) {
@@ -153,7 +153,7 @@ void at_once_flush_all(tilec_device *device) {
     AtOnceDevice *d = device->state;
     for (AtOnceStream *s; (s = hold_waiting(d));) {
         at_once_flush(device, s);
-        let_go(d, s);
+        release_stream(d, s);
     }
 }
 
@@ -182,7 +182,7 @@ tilec_status at_once_stream_create(tilec_device *device, void **stream) {
 
 void at_once_stream_destroy(tilec_device *device, void *stream) {
     at_once_flush(device, stream);
-    let_go(device->state, stream);
+    release_stream(device->state, stream);
 }
 
 // The report may be half written, so it is not touched.
@@ -214,10 +214,10 @@ tilec_status at_once_stream_wait(tilec_device *device, void *stream, void *event
 
 // ---- events: the time of day --------------------------------------------------------------------
 
-typedef _Atomic(uint64_t) Moment;
+typedef _Atomic(uint64_t) EventTime;
 
 tilec_status at_once_event_create(tilec_device *device, void **event) {
-    *event = calloc(1, sizeof(Moment));
+    *event = calloc(1, sizeof(EventTime));
     return *event ? TILEC_OK
                   : rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory for an event");
 }
@@ -229,7 +229,7 @@ void at_once_event_destroy(tilec_device *device, void *event) {
 
 tilec_status at_once_event_record(tilec_device *device, void *event, void *stream) {
     at_once_flush(device, stream);
-    atomic_store((Moment *)event, os_time_ns());  // several threads may record it at once
+    atomic_store((EventTime *)event, os_time_ns());  // several threads may record it at once
     return TILEC_OK;
 }
 
@@ -246,6 +246,6 @@ tilec_status at_once_event_query(tilec_device *device, void *event, bool *done) 
 
 tilec_status at_once_event_elapsed(tilec_device *device, void *begin, void *end, uint64_t *ns) {
     (void)device;
-    *ns = atomic_load((Moment *)end) - atomic_load((Moment *)begin);
+    *ns = atomic_load((EventTime *)end) - atomic_load((EventTime *)begin);
     return TILEC_OK;
 }

@@ -24,7 +24,7 @@ struct CubinMaker {
     PtxBy by;
     OsMutex *lock;  // protects all members below
     Arena *arena;
-    bool looked;
+    bool searched;
     Tool tools[TOOLS];
     size_t count;
     StrBuf tried;  // one line for each place without a usable tool
@@ -159,7 +159,7 @@ static const char *cuda_home(void) {
     return home && home[0] ? home : NULL;
 }
 
-static void look_for_programs(CubinMaker *m) {
+static void find_programs(CubinMaker *m) {
     const char *named = os_env("TILEC_PTXAS"), *home = cuda_home();
     if (named && named[0]) {
         try_program(m, arena_text(m->arena, named, strlen(named)));
@@ -189,7 +189,7 @@ static bool try_library(CubinMaker *m, const char *path) {
     return true;
 }
 
-static void look_for_libraries(CubinMaker *m) {
+static void find_libraries(CubinMaker *m) {
     static const char *const names[] = {"libnvJitLink.so.13", "libnvJitLink.so.12",
                                         "/usr/local/cuda/lib64/libnvJitLink.so"};
     const char *named = os_env("TILEC_NVJITLINK"), *home = cuda_home();
@@ -202,16 +202,16 @@ static void look_for_libraries(CubinMaker *m) {
         if (try_library(m, names[i])) return;
 }
 
-static void look(CubinMaker *m) {
-    if (m->looked) return;
+static void search_tools(CubinMaker *m) {
+    if (m->searched) return;
     m->tried.size = 0;  // an earlier attempt may have run out of memory
-    if (m->by == PTX_BY_ANY || m->by == PTX_BY_PTXAS) look_for_programs(m);
+    if (m->by == PTX_BY_ANY || m->by == PTX_BY_PTXAS) find_programs(m);
     // The library is mapped only if it is needed.
-    if (m->by == PTX_BY_NVJITLINK || (m->by == PTX_BY_ANY && !m->count)) look_for_libraries(m);
-    m->looked = true;
+    if (m->by == PTX_BY_NVJITLINK || (m->by == PTX_BY_ANY && !m->count)) find_libraries(m);
+    m->searched = true;
 }
 
-static void say_missing(const CubinMaker *m, Str ptx, Diags *diags) {
+static void report_missing(const CubinMaker *m, Str ptx, Diags *diags) {
     Str target = directive(ptx, ".target"), version = directive(ptx, ".version");
     diag_error(diags, (Span){0}, DIAG_UNAVAILABLE,
                "machine code for %.*s needs %s that knows PTX %.*s, and none was found",
@@ -235,10 +235,10 @@ static const Tool *choose(CubinMaker *m, Str ptx, Diags *diags) {
     uint32_t version = version_of(directive(ptx, ".version"));
     const Tool *found = NULL;
     os_mutex_lock(m->lock);
-    look(m);
+    search_tools(m);
     for (size_t i = 0; i < m->count && !found; i++)
         if (newest_ptx(m->tools[i].release) >= version) found = &m->tools[i];
-    if (!found && diags) say_missing(m, ptx, diags);
+    if (!found && diags) report_missing(m, ptx, diags);
     os_mutex_unlock(m->lock);
     return found;
 }

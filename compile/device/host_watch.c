@@ -30,7 +30,7 @@ HostWatch host_watch_target(void *memory, size_t size) {
 }
 
 HostState host_watch_state(const HostWatch *watch) {
-    if (!watch->at) return HOST_FINE;
-    if (!os_memory_is_there(watch->at, watch->size)) return HOST_GONE;
-    return sum_of(watch->at, watch->size) == watch->sum ? HOST_FINE : HOST_CHANGED;
+    if (!watch->at) return HOST_OK;
+    if (!os_memory_is_there(watch->at, watch->size)) return HOST_FREED;
+    return sum_of(watch->at, watch->size) == watch->sum ? HOST_OK : HOST_CHANGED;
 }

@@ -18,7 +18,7 @@
 
 enum { HOST_WATCH_MARK = 0xa5 };
 
-typedef enum HostState { HOST_FINE, HOST_CHANGED, HOST_GONE } HostState;
+typedef enum HostState { HOST_OK, HOST_CHANGED, HOST_FREED } HostState;
 
 typedef struct HostWatch {
     const unsigned char *at;  // NULL: nothing is watched

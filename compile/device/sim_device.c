@@ -212,7 +212,7 @@ static tilec_status info(tilec_device *device, RtDeviceInfo *info) {
     snprintf(info->name, sizeof info->name, "a simulated %s", info->target);
     snprintf(info->driver, sizeof info->driver, "tilec %s", tilec_version());
     info->memory = os_memory_size();
-    info->shared_memory = chip->shared_most;
+    info->shared_memory = chip->shared_max;
     info->multiprocessors = MULTIPROCESSORS;
     info->warp = chip->warp;
     return TILEC_OK;
@@ -479,17 +479,17 @@ static void name_places(const SimPlaces *places, RtReport *r) {
 // text begins with its line.
 static bool report(Arena *arena, const SimResult *r, const SimFindings *f, Diags *diags,
                    SimPlaces *places) {
-    bool said = false;
+    bool reported = false;
     for (size_t i = 0; i < f->list.count; i++) {
         const SimFinding *one = &f->list.data[i];
         if (!sim_finding_is_error(one->kind)) continue;
-        said |= one->kind == SIM_FINDING_BOUNDS || one->kind == SIM_FINDING_ALIGNMENT;
+        reported |= one->kind == SIM_FINDING_BOUNDS || one->kind == SIM_FINDING_ALIGNMENT;
         diag_error(diags, (Span){0}, code_of(one->kind), "%s%s: %.*s%s",
                    place_text(arena, &one->line, places), sim_finding_slug(one->kind),
                    STR_ARG(one->text), one->count > 1 ? ", and more of this kind" : "");
     }
     if (r->outcome == SIM_REFUSED) diag_error(diags, (Span){0}, DIAG_LAUNCH, "%s", r->text);
-    if (r->outcome == SIM_FAILED && !said)
+    if (r->outcome == SIM_FAILED && !reported)
         diag_error(diags, (Span){0}, r->fault == SIM_FAULT_ASSERT ? DIAG_ASSERT : DIAG_LAUNCH,
                    "%s%s", place_text(arena, &r->line, places), r->text);
     return !diags_errors(diags);

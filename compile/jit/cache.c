@@ -27,52 +27,53 @@ struct Cache {
     bool too_large;     // was reported
 };
 
-// ---- The foot of an entry ----
+// ---- The trailer of an entry ----
 
-typedef struct Foot {
+typedef struct CacheTrailer {
     char magic[8];
     uint64_t format;
     uint64_t code_size, notes_size;
     HashKey key;
     HashKey sum;  // of all bytes before this field
-} Foot;
-_Static_assert(sizeof(Foot) == 96 && offsetof(Foot, sum) == 64, "a foot has no holes");
-static const char foot_magic[8] = {'t', 'i', 'l', 'e', 'c', 'c', 'k', 0};
+} CacheTrailer;
+_Static_assert(sizeof(CacheTrailer) == 96 && offsetof(CacheTrailer, sum) == 64,
+               "a trailer has no holes");
+static const char trailer_magic[8] = {'t', 'i', 'l', 'e', 'c', 'c', 'k', 0};
 
 static Str entry_bytes(Arena *arena, const HashKey *key, CacheEntry entry) {
-    Foot foot = {.format = CACHE_FORMAT,
-                 .code_size = entry.code.size,
-                 .notes_size = entry.notes.size,
-                 .key = *key};
-    memcpy(foot.magic, foot_magic, sizeof foot_magic);
-    size_t size = entry.code.size + entry.notes.size + sizeof foot;
+    CacheTrailer trailer = {.format = CACHE_FORMAT,
+                            .code_size = entry.code.size,
+                            .notes_size = entry.notes.size,
+                            .key = *key};
+    memcpy(trailer.magic, trailer_magic, sizeof trailer_magic);
+    size_t size = entry.code.size + entry.notes.size + sizeof trailer;
     char *bytes = arena_alloc(arena, size), *at = bytes;
     if (entry.code.size) memcpy(at, entry.code.text, entry.code.size);
     at += entry.code.size;
     if (entry.notes.size) memcpy(at, entry.notes.text, entry.notes.size);
     at += entry.notes.size;
-    memcpy(at, &foot, offsetof(Foot, sum));
-    foot.sum = hash_of(bytes, size - sizeof foot.sum);
-    memcpy(at + offsetof(Foot, sum), &foot.sum, sizeof foot.sum);
+    memcpy(at, &trailer, offsetof(CacheTrailer, sum));
+    trailer.sum = hash_of(bytes, size - sizeof trailer.sum);
+    memcpy(at + offsetof(CacheTrailer, sum), &trailer.sum, sizeof trailer.sum);
     return (Str){bytes, size};
 }
 
 // Returns NULL for an intact entry that belongs to the key, else the problem.
 static const char *entry_read(Str bytes, const HashKey *key, CacheEntry *entry) {
-    Foot foot;
-    if (bytes.size < sizeof foot) return "it is cut off";
-    size_t body = bytes.size - sizeof foot;
-    memcpy(&foot, bytes.text + body, sizeof foot);
-    if (memcmp(foot.magic, foot_magic, sizeof foot_magic) != 0)
+    CacheTrailer trailer;
+    if (bytes.size < sizeof trailer) return "it is cut off";
+    size_t body = bytes.size - sizeof trailer;
+    memcpy(&trailer, bytes.text + body, sizeof trailer);
+    if (memcmp(trailer.magic, trailer_magic, sizeof trailer_magic) != 0)
         return "it does not end as an entry does";
-    if (foot.format != CACHE_FORMAT) return "it is of another version";
-    HashKey sum = hash_of(bytes.text, bytes.size - sizeof foot.sum);
-    if (!hash_equal(&sum, &foot.sum)) return "its checksum is wrong";
-    if (!hash_equal(&foot.key, key)) return "it belongs to another key";
-    if (foot.code_size > body || foot.notes_size != body - foot.code_size)
+    if (trailer.format != CACHE_FORMAT) return "it is of another version";
+    HashKey sum = hash_of(bytes.text, bytes.size - sizeof trailer.sum);
+    if (!hash_equal(&sum, &trailer.sum)) return "its checksum is wrong";
+    if (!hash_equal(&trailer.key, key)) return "it belongs to another key";
+    if (trailer.code_size > body || trailer.notes_size != body - trailer.code_size)
         return "its sizes do not add up";
-    entry->code = (Str){bytes.text, (size_t)foot.code_size};
-    entry->notes = (Str){bytes.text + foot.code_size, (size_t)foot.notes_size};
+    entry->code = (Str){bytes.text, (size_t)trailer.code_size};
+    entry->notes = (Str){bytes.text + trailer.code_size, (size_t)trailer.notes_size};
     return NULL;
 }
 
@@ -141,8 +142,8 @@ bool cache_size_parse(Str text, uint64_t *bytes) {
 
 // Messages are logged after the lock is released, because the log function is the caller's. Each
 // message comes only once or twice.
-static void say(Cache *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void say(Cache *c, const char *format, ...) {
+static void log_message(Cache *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void log_message(Cache *c, const char *format, ...) {
     if (!c->log) return;
     va_list args;
     va_start(args, format);
@@ -152,7 +153,7 @@ static void say(Cache *c, const char *format, ...) {
     vec_push(c->arena, &c->unsaid, text.text);
 }
 
-static void unlock_and_say(Cache *c, Arena *arena) {
+static void unlock_and_log(Cache *c, Arena *arena) {
     size_t count = c->unsaid.count;
     const char **texts = NULL;
     if (count) texts = arena_copy(arena, c->unsaid.data, count * sizeof *texts);
@@ -164,14 +165,15 @@ static void unlock_and_say(Cache *c, Arena *arena) {
 static void read_switch(Cache *c) {
     const char *mode = environment("TILEC_CACHE");
     if (mode && strcmp(mode, "off") != 0 && strcmp(mode, "on") != 0)
-        say(c, "TILEC_CACHE is '%s', expected on or off; using on", mode);
+        log_message(c, "TILEC_CACHE is '%s', expected on or off; using on", mode);
 }
 
 static void read_limit(Cache *c) {
     c->limit = (uint64_t)DEFAULT_LIMIT_MIB << 20;
     const char *text = environment("TILEC_CACHE_SIZE");
     if (text && !cache_size_parse(str(text), &c->limit))
-        say(c,
+        log_message(
+            c,
             "TILEC_CACHE_SIZE is '%s', expected a number of bytes, or with K, M or G; using %d MiB",
             text, DEFAULT_LIMIT_MIB);
 }
@@ -212,8 +214,8 @@ static OsFolder *open_folder(Cache *c) {
         OsError e;
         OsFolder *folder = open_path(c, path, &e);
         if (!folder)
-            say(c, "compiled kernels are not kept: the folder '%s' cannot be used: %s", path.text,
-                e.text);
+            log_message(c, "compiled kernels are not kept: the folder '%s' cannot be used: %s",
+                        path.text, e.text);
         recover_keep_block(folder);
         c->folder = folder;
     }
@@ -233,7 +235,7 @@ static void place(const Cache *c, Arena *arena, const char *name, CacheEntry *en
 bool cache_find(Cache *cache, CacheKind kind, const HashKey *key, Arena *arena, CacheEntry *entry) {
     os_mutex_lock(cache->lock);
     const OsFolder *folder = open_folder(cache);
-    unlock_and_say(cache, arena);
+    unlock_and_log(cache, arena);
     if (!folder) return false;
     char name[NAME_SIZE];
     Str bytes;
@@ -275,7 +277,7 @@ static void keep_ours(OsFolderFiles *files) {
 
 // Adds up the sizes and, above the limit, removes the least recently used entries down to nine
 // tenths of it, so that this is not needed for every new entry.
-static void make_room(Cache *c, Arena *arena, uint64_t more) {
+static void evict(Cache *c, Arena *arena, uint64_t more) {
     if (c->size_known && c->size + more <= c->limit) return;
     OsFolderFiles files = {0};
     OsError e;
@@ -289,9 +291,10 @@ static void make_room(Cache *c, Arena *arena, uint64_t more) {
         if (os_folder_remove(c->folder, files.data[i].name, &e)) c->size -= files.data[i].size;
 }
 
-static void say_too_large(Cache *c, size_t size, uint64_t most) {
+static void log_too_large(Cache *c, size_t size, uint64_t most) {
     if (!c->too_large)
-        say(c,
+        log_message(
+            c,
             "a compiled kernel of %zu bytes is not kept: an entry may have %llu bytes, at most "
             "half of TILEC_CACHE_SIZE",
             size, (unsigned long long)most);
@@ -303,9 +306,9 @@ static void keep(Cache *c, CacheKind kind, Arena *arena, const HashKey *key, Cac
     uint64_t most = c->limit / 2 < ENTRY_LIMIT ? c->limit / 2 : ENTRY_LIMIT;
     bool fits = bytes.size <= most;
     // the folder may have been filled under a higher limit
-    make_room(c, arena, fits ? bytes.size : 0);
+    evict(c, arena, fits ? bytes.size : 0);
     if (!fits) {
-        say_too_large(c, bytes.size, most);
+        log_too_large(c, bytes.size, most);
         return;
     }
     char name[NAME_SIZE];
@@ -316,7 +319,7 @@ static void keep(Cache *c, CacheKind kind, Arena *arena, const HashKey *key, Cac
         return;
     }
     if (!c->write_failed)
-        say(c, "compiled kernels are not kept: cannot write %s: %s", name, e.text);
+        log_message(c, "compiled kernels are not kept: cannot write %s: %s", name, e.text);
     c->write_failed = true;
 }
 
@@ -324,7 +327,7 @@ void cache_keep(Cache *cache, CacheKind kind, const HashKey *key, Arena *arena, 
     os_mutex_lock(cache->lock);
     entry->path = entry->folder_path = NULL;
     if (open_folder(cache)) keep(cache, kind, arena, key, entry);
-    unlock_and_say(cache, arena);
+    unlock_and_log(cache, arena);
 }
 
 // ---- For looking at it ----

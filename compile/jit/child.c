@@ -52,7 +52,7 @@ static void work(void *argument, OsChildOut *out) {
 static const char *keep_reproducer(Arena *arena, const ChildJob *job) {
     const CodegenOptions *o = job->options;
     Defect defect = {.arena = arena, .func = job->func, .target = o->target, .entry = o->entry};
-    return defect_keep(&defect);
+    return defect_write(&defect);
 }
 
 static void report(Arena *arena, const ChildJob *job, const OsChildEnd *end, Diags *diags) {
@@ -85,7 +85,7 @@ static void report(Arena *arena, const ChildJob *job, const OsChildEnd *end, Dia
     diag_help(diags, "this is a defect of tilec itself; please report it with that file");
 }
 
-static bool answer(const ChildJob *job, Str bytes, Str *output, Diags *diags, bool *good) {
+static bool read_answer(const ChildJob *job, Str bytes, Str *output, Diags *diags, bool *good) {
     WireReader r = {.bytes = bytes};
     *good = wire_number(&r) == 1;
     wire_diags(&r, diags);
@@ -122,7 +122,8 @@ bool child_compile(Arena *arena, const ChildJob *job, Str *output, Diags *diags)
     }
     bool good = false;
     if (end.outcome == OS_CHILD_EXITED && end.number == OS_CHILD_NO_MEMORY) os_out_of_memory();
-    if (end.outcome == OS_CHILD_DONE && answer(&own, end.output, output, diags, &good)) return good;
+    if (end.outcome == OS_CHILD_DONE && read_answer(&own, end.output, output, diags, &good))
+        return good;
     if (limited && end.outcome == OS_CHILD_TIMED_OUT)
         return pass_limit_holds(&own.limit, own.func, "LLVM", diags);
     report(arena, &own, &end, diags);

@@ -322,7 +322,7 @@ static Specialization *new_specialization(const Jit *jit, Arena *arena, const Fr
 
 // The variant that most launches on the device choose.
 static uint32_t likeliest_on(const tilec_device *device, const MetaKernel *meta) {
-    uint32_t variant = launch_likeliest(meta);
+    uint32_t variant = launch_likely_variant(meta);
     bool mapped = (meta->variants[variant].facts & FACT_MAPPED) != 0;
     return mapped && !launch_has_maps(device) ? variant - 1 : variant;
 }

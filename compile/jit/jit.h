@@ -29,10 +29,10 @@ typedef struct Jit {
     const FrontKernel *kernel;
     FrontSpec spec;
     JitSwitches switches;
-    TuneNames tune_names;  // of the device
-    TuneRow tune_key;      // the table has rows for it if the kernel is by_shape
-    bool never_tuned;      // TILEC_TUNE has nothing to choose, or cannot measure this kernel
-    _Atomic bool said;     // why it is not measured
+    TuneNames tune_names;   // of the device
+    TuneRow tune_key;       // the table has rows for it if the kernel is by_shape
+    bool never_tuned;       // TILEC_TUNE has nothing to choose, or cannot measure this kernel
+    _Atomic bool reported;  // why it is not measured
     // consts of the last row that does not compile; it is not tried at each launch
     const TuneSetting *refused;
     struct Specialization *made;

@@ -141,7 +141,7 @@ typedef struct Saved {
     void *copy;
 } Saved;
 
-enum { SAID_MAX = 400 };
+enum { MESSAGE_MAX = 400 };
 
 typedef struct Measure {
     tilec_kernel *kernel;
@@ -158,8 +158,8 @@ typedef struct Measure {
     bool forever;         // idle or refused, and so for all launches of the kernel
     bool started;         // from here on a failure is of measuring, not of the launch
     const char *refusal;  // why the launch cannot be measured
-    char found[SAID_MAX], not_kept[SAID_MAX];  // to be logged
-    const MetaKernel *meta;                    // of the default
+    char found[MESSAGE_MAX], not_kept[MESSAGE_MAX];  // to be logged
+    const MetaKernel *meta;                          // of the default
     const LaunchInput *inputs;
     bool written[LAUNCH_MAX_ARGS], read[LAUNCH_MAX_ARGS];  // by any candidate
     uint32_t saved_count;
@@ -479,7 +479,7 @@ static void end(Measure *m) {
 typedef struct Outcome {
     tilec_status status;
     bool started, forever;
-    char refusal[SAID_MAX], found[SAID_MAX], not_kept[SAID_MAX];
+    char refusal[MESSAGE_MAX], found[MESSAGE_MAX], not_kept[MESSAGE_MAX];
 } Outcome;
 
 static void tell(const Measure *m, Outcome *o) {
@@ -550,7 +550,7 @@ static tilec_status run_default(const tilec_kernel *kernel, const Outcome *o, bo
     Jit *jit = kernel->source;
     const char *why = o->refusal[0] ? o->refusal : tilec_last_error(kernel->context);
     *settled = o->forever;
-    if (!atomic_exchange(&jit->said, true))
+    if (!atomic_exchange(&jit->reported, true))
         rt_log(kernel->context, TILEC_NOTE,
                "%s is not measured (TILEC_TUNE), and runs with its default consts: %s",
                kernel->name, why);

@@ -93,8 +93,8 @@ static Attempt *begun(Attempts *all, CodegenSchedule s) {
 }
 
 // Begins on idle processors the attempts that would follow `last` if none of them gains anything.
-static void begin_beside(Attempts *all, CodegenStrategy last, const AttemptFault *fault,
-                         unsigned most) {
+static void begin_parallel(Attempts *all, CodegenStrategy last, const AttemptFault *fault,
+                           unsigned most) {
     CodegenSchedule next;
     while (running(all) < most && attempts_next(last, fault, &next)) {
         last = next.strategy;
@@ -118,7 +118,7 @@ static Attempt *try(Attempts *all, CodegenSchedule schedule) {
     Attempt *a = begun(all, schedule);
     if (!a) {
         a = add(all, schedule);
-        begin_beside(all, schedule.strategy, &all->fault, all->job->idle);
+        begin_parallel(all, schedule.strategy, &all->fault, all->job->idle);
         run(a);
     }
     wait_for(a);
@@ -134,7 +134,7 @@ static void begin_expected(Arena *arena, Attempts *all) {
     CodegenFacts facts = attempts_expected(arena, &all->program, all->job->func);
     AttemptFault fault = attempts_fault(&all->program, &facts);
     if (fault.waves > TUNE_WAVES_FEW) fault.nearly = 0;
-    begin_beside(all, o->schedule.strategy, &fault, 1);
+    begin_parallel(all, o->schedule.strategy, &fault, 1);
 }
 
 static bool may_go_on(const Attempts *all, const Attempt *first) {

@@ -9,7 +9,7 @@
 // ask if TUNE_PTXAS_WORTH registers for each thread would cost more than one block. If they cost
 // one, ptxas must still not spill: we ask for as many blocks as leave each thread all the registers
 // that it can have.
-static CodegenSchedule spare_no_registers(const AttemptProgram *p, uint32_t shared_bytes) {
+static CodegenSchedule limit_blocks(const AttemptProgram *p, uint32_t shared_bytes) {
     const Chip *chip = chip_of(p->target.gpu);
     Occupancy o = gpu_occupancy(chip, p->threads, 0, shared_bytes);
     uint32_t worth = chip->registers / TUNE_PTXAS_WORTH / p->threads;
@@ -19,7 +19,7 @@ static CodegenSchedule spare_no_registers(const AttemptProgram *p, uint32_t shar
 }
 
 CodegenSchedule attempts_first(const AttemptProgram *program, uint32_t shared_bytes) {
-    if (program->target.gpu.vendor == GPU_NVIDIA) return spare_no_registers(program, shared_bytes);
+    if (program->target.gpu.vendor == GPU_NVIDIA) return limit_blocks(program, shared_bytes);
     return (CodegenSchedule){CODEGEN_DEFAULT, 0};
 }
 

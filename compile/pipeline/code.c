@@ -47,7 +47,7 @@ bool code_generate(Unit *unit, const Compiled *compiled, const CodeOptions *opti
     }
     const CodegenApi *api = plugin_open(services->plugin, unit->diags);
     Defect defect = code_defect(unit, compiled, options, notes->entry);
-    o.on_defect = defect_say;
+    o.on_defect = defect_report;
     o.user = &defect;
     o.no_memory = os_out_of_memory;
     if (!api) return false;

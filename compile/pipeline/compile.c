@@ -2,9 +2,9 @@
 #include "compile/pipeline/compile.h"
 
 #include "base/status.h"
+#include "compile/pipeline/choose_maps.h"
 #include "compile/pipeline/launch_build.h"
 #include "compile/pipeline/launch_guard.h"
-#include "compile/pipeline/wants_maps.h"
 #include "ir/verify/verify.h"
 
 // ---- Load: a source becomes kernels whose names are bound
@@ -63,9 +63,9 @@ static void add_variants(Arena *arena, const Compiled *c, CompileVariants varian
     case VARIANTS_NONE: return;
     case VARIANTS_CPU: launch_add_variants(arena, c->meta); return;
     case VARIANTS_MAPS:
-        facts.mapped = code_wants_maps(c->func, c->meta);
+        facts.mapped = choose_mapped_views(c->func, c->meta);
         facts.persistent = facts.mapped && gpu_target_parse(target, &gpu) &&
-                           code_wants_persistence(c->func, chip_of(gpu));
+                           choose_persistent(c->func, chip_of(gpu));
         break;
     case VARIANTS_GPU:
     case VARIANTS_BUFFERS: break;
@@ -134,7 +134,8 @@ bool code_lower(Unit *unit, const Compiled *compiled, const CodeOptions *options
     passes.limit = unit->limit;
     passes.analyses = analyses;
     passes.facts = compiled->meta->variants[options->variant].facts;
-    if (passes.facts & FACT_MAPPED) passes.mapped = code_wants_maps(compiled->func, compiled->meta);
+    if (passes.facts & FACT_MAPPED)
+        passes.mapped = choose_mapped_views(compiled->func, compiled->meta);
     size_t count;
     const PassStep *steps =
         pipeline_steps(code_target_is_gpu(options->target) ? PIPELINE_GPU : PIPELINE_CPU, &count);

@@ -5,7 +5,7 @@
 #include "base/os/os_folder.h"
 #include "ir/text/text.h"
 
-const char *defect_keep(const Defect *defect) {
+const char *defect_write(const Defect *defect) {
     char target[CODE_TARGET_NAME_MAX];
     StrBuf text = strbuf(defect->arena);
     strbuf_printf(&text, "// tilec failed on this input while it %s.\n",
@@ -20,10 +20,10 @@ const char *defect_keep(const Defect *defect) {
     return os_keep_temporary(defect->arena, "tilec-defect-", ".tir", strbuf_str(&text), &e);
 }
 
-void defect_say(void *defect) {
+void defect_report(void *defect) {
     Defect own = *(const Defect *)defect;
     own.arena = arena_create();  // several threads may make code of one function
-    const char *file = defect_keep(&own);
+    const char *file = defect_write(&own);
     if (file)
         fprintf(stderr, "tilec: its input is saved in %s; please report this with that file\n",
                 file);
@@ -32,13 +32,13 @@ void defect_say(void *defect) {
     arena_destroy(own.arena);
 }
 
-static void keep(OsWork *work) { defect_say(work); }
+static void on_defect(OsWork *work) { defect_report(work); }
 
 void defect_begin(Defect *defect) {
     StrBuf text = strbuf(defect->arena);
     ir_print_module(defect->func->module, &text);
     defect->before = strbuf_str(&text);
-    defect->work.on_defect = keep;
+    defect->work.on_defect = on_defect;
     os_work_begin(&defect->work);
 }
 

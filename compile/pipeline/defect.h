@@ -31,8 +31,8 @@ typedef struct Defect {
 void defect_begin(Defect *defect);
 void defect_end(Defect *defect);
 // Writes the file; NULL if it cannot be written.
-const char *defect_keep(const Defect *defect);
+const char *defect_write(const Defect *defect);
 // The same, and prints a line on standard error. For CodegenOptions.on_defect.
-void defect_say(void *defect);
+void defect_report(void *defect);
 
 #endif

@@ -418,7 +418,7 @@ void launch_add_variants(Arena *arena, MetaKernel *meta) {
     meta->variant_count = count;
 }
 
-uint32_t launch_likeliest(const MetaKernel *meta) {
+uint32_t launch_likely_variant(const MetaKernel *meta) {
     uint32_t last = meta->variant_count - 1;
     while (last && meta->variants[last].facts & FACT_STREAM) last--;
     return last;

@@ -33,6 +33,6 @@ void launch_add_gpu_variants(Arena *arena, MetaKernel *meta, LaunchGpuFacts fact
 bool launch_can_map(const MetaArg *arg);
 // The variant that most launches choose: the one with the most facts, without the one for large
 // outputs.
-uint32_t launch_likeliest(const MetaKernel *meta);
+uint32_t launch_likely_variant(const MetaKernel *meta);
 
 #endif

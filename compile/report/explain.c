@@ -228,19 +228,19 @@ static uint64_t machine_code_bytes(Str object) {
     return bytes;
 }
 
-static void say_occupancy(Explain *e, Span span) {
+static void remark_occupancy(Explain *e, Span span) {
     const Occupancy *o = &e->occupancy;
-    if (2 * o->warps >= o->warps_most) return;
-    RemarkNumbers numbers = REMARK(o->warps, o->warps_most, e->notes.shared_bytes);
+    if (2 * o->warps >= o->warps_max) return;
+    RemarkNumbers numbers = REMARK(o->warps, o->warps_max, e->notes.shared_bytes);
     if (o->limit == OCCUPANCY_SHARED)
         remark(e->remarks, span, REASON_OCCUPANCY_SHARED, NULL, numbers);
     if (o->limit == OCCUPANCY_REGISTERS)
         remark(
             e->remarks, span, REASON_OCCUPANCY_REGISTERS, NULL,
-            REMARK(o->warps, o->warps_most, e->amd.known ? e->amd.vectors : e->measured.registers));
+            REMARK(o->warps, o->warps_max, e->amd.known ? e->amd.vectors : e->measured.registers));
     if (o->limit == OCCUPANCY_BLOCKS)
         remark(e->remarks, span, REASON_OCCUPANCY_WARPS, NULL,
-               REMARK(o->warps, o->warps_most, e->warps));
+               REMARK(o->warps, o->warps_max, e->warps));
 }
 
 // An error of the tool, or in the text, does not fail the command.
@@ -254,10 +254,10 @@ static void measure(Explain *e, Unit *unit, CubinMaker *maker, Str ptx) {
 }
 
 // Spills mean a lack of registers only if a thread has about as many as it can have.
-static void say_spills(Explain *e, Span span) {
+static void remark_spills(Explain *e, Span span) {
     enum { NEARLY = 8 };
     const PtxFacts *m = &e->measured;
-    uint32_t most = gpu_registers_most(chip_of(e->target.gpu), e->notes.threads);
+    uint32_t most = gpu_max_registers(chip_of(e->target.gpu), e->notes.threads);
     if (!m->spill_stores && !m->spill_loads) return;
     if (m->registers + NEARLY > most)
         remark(e->remarks, span, REASON_REGISTER_SPILLS, NULL,
@@ -296,7 +296,7 @@ static void survey_amd(Explain *e, Span span) {
     if (a->vector_spills)
         remark(e->remarks, span, REASON_REGISTER_SCRATCH, NULL,
                REMARK(a->vectors, a->vector_spills, a->scratch_bytes));
-    say_occupancy(e, span);
+    remark_occupancy(e, span);
 }
 
 static void survey_gpu(Explain *e, const IrFunc *f) {
@@ -305,10 +305,10 @@ static void survey_gpu(Explain *e, const IrFunc *f) {
         survey_amd(e, f->span);
         return;
     }
-    say_spills(e, f->span);
+    remark_spills(e, f->span);
     e->occupancy = gpu_occupancy(chip_of(e->target.gpu), e->notes.threads, e->measured.registers,
                                  e->notes.shared_bytes);
-    say_occupancy(e, f->span);
+    remark_occupancy(e, f->span);
 }
 
 bool explain(Unit *unit, const Compiled *compiled, CodeTarget target, uint32_t variant,

@@ -40,15 +40,15 @@ const char *tune_end_name(TuneEnd end) {
     return "counted";
 }
 
-__attribute__((format(printf, 2, 3))) static void say(const TuneSearch *s, const char *format,
-                                                      ...) {
+__attribute__((format(printf, 2, 3))) static void report_progress(const TuneSearch *s,
+                                                                  const char *format, ...) {
     char text[300];
     va_list args;
-    if (!s->say) return;
+    if (!s->progress) return;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    s->say(s->say_user, text);
+    s->progress(s->progress_user, text);
 }
 
 static double since(uint64_t begin) { return (double)(os_time_ns() - begin) * 1e-9; }
@@ -187,7 +187,7 @@ static void compile_some(void *argument) {
         size_t i = atomic_fetch_add(&s->next, 1);
         if (i >= s->count) return;
         TuneCandidate *c = &s->candidates[i];
-        say(s, "compiling %zu of %zu", i + 1, s->count);
+        report_progress(s, "compiling %zu of %zu", i + 1, s->count);
         c->left_out = i && s->whole && since(s->begin) > s->budget / 2;
         if (!c->left_out) compile_safely(w, c);
     }
@@ -242,18 +242,18 @@ static unsigned ratios_of(const TuneCandidate *c, const TuneCandidate *to, doubl
     return n;
 }
 
-static double middle(const double *sorted, unsigned n) {
+static double median_of(const double *sorted, unsigned n) {
     return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
 }
 
 static double ratio_of(const TuneCandidate *c, const TuneCandidate *to) {
     double ratios[ROUNDS_MAX];
     unsigned n = ratios_of(c, to, ratios);
-    return n ? middle(ratios, n) : 1;
+    return n ? median_of(ratios, n) : 1;
 }
 
 // The ranks of the 95 % confidence interval of a median.
-static unsigned low_rank(unsigned n) {
+static unsigned confidence_rank(unsigned n) {
     double rank = floor((n - 1.96 * sqrt(n)) / 2);
     return rank > 0 ? (unsigned)rank : 0;
 }
@@ -288,14 +288,14 @@ static double least(const TuneCandidate *c) {
 static bool is_slower(const TuneCandidate *c, const TuneCandidate *best, bool early) {
     double ratios[ROUNDS_MAX], least_ratio = least(c) / least(best);
     unsigned n = ratios_of(c, best, ratios);
-    if (n >= ROUNDS_FAR && least_ratio > FAR && middle(ratios, n) > FAR) return true;
-    return !early && n >= ROUNDS_SURE && ratios[low_rank(n)] > 1 && least_ratio > 1;
+    if (n >= ROUNDS_FAR && least_ratio > FAR && median_of(ratios, n) > FAR) return true;
+    return !early && n >= ROUNDS_SURE && ratios[confidence_rank(n)] > 1 && least_ratio > 1;
 }
 
 // Is the interval within TUNE_SAME of 1?
 static bool is_equal(const TuneCandidate *c, const TuneCandidate *best) {
     double ratios[ROUNDS_MAX];
-    unsigned n = ratios_of(c, best, ratios), low = low_rank(n);
+    unsigned n = ratios_of(c, best, ratios), low = confidence_rank(n);
     return n > ROUNDS_SURE && ratios[low] > 1 - TUNE_SAME && ratios[n - 1 - low] < 1 + TUNE_SAME;
 }
 
@@ -309,25 +309,25 @@ static size_t step_of(size_t count, unsigned round) {
     return step;
 }
 
-static void make_room(const TuneSearch *s, TuneCandidate *c) {
+static void grow_times(const TuneSearch *s, TuneCandidate *c) {
     enum { FIRST = 16 };
-    if (s->rounds < c->room) return;
-    unsigned room = c->room ? 2 * c->room : FIRST;
-    double *times = arena_new(s->arena, double, room);
-    if (c->room) memcpy(times, c->times, c->room * sizeof *times);
+    if (s->rounds < c->capacity) return;
+    unsigned capacity = c->capacity ? 2 * c->capacity : FIRST;
+    double *times = arena_new(s->arena, double, capacity);
+    if (c->capacity) memcpy(times, c->times, c->capacity * sizeof *times);
     c->times = times;
-    c->room = room;
+    c->capacity = capacity;
 }
 
 // One sample of each candidate; false: stopped within the round, which does not count.
-static bool play_round(TuneSearch *s, uint64_t begin) {
+static bool run_round(TuneSearch *s, uint64_t begin) {
     bool few = !s->whole && s->rounds < ROUNDS_FAR;
     size_t offset = (size_t)(os_time_ns() % s->count), step = step_of(s->count, s->rounds);
     for (size_t k = 0; k < s->count; k++) {
         TuneCandidate *c = &s->candidates[(offset + k * step) % s->count];
         if (!c->active) continue;
         if (is_over(s, begin, few)) return false;
-        make_room(s, c);
+        grow_times(s, c);
         tilec_status failed = timing_steady(&s->timed, c->kernel, c->repeats, &c->times[s->rounds]);
         if (failed) fail(s, c, failed);
     }
@@ -337,12 +337,12 @@ static bool play_round(TuneSearch *s, uint64_t begin) {
     return true;
 }
 
-static void say_round(const TuneSearch *s, uint64_t begin) {
+static void report_round(const TuneSearch *s, uint64_t begin) {
     size_t active = 0;
     for (size_t i = 0; i < s->count; i++) active += s->candidates[i].active;
     double left = s->budget - since(begin);
-    say(s, "measuring, round %u: %zu of %zu left, at most %.0f s more", s->rounds + 1, active,
-        s->count, left > 0 ? left : 0);
+    report_progress(s, "measuring, round %u: %zu of %zu left, at most %.0f s more", s->rounds + 1,
+                    active, s->count, left > 0 ? left : 0);
 }
 
 // After a round: who leaves? True: the search has its answer. Other work of the machine comes and
@@ -362,11 +362,11 @@ static bool judge(TuneSearch *s, const TuneCandidate *best, uint64_t begin) {
     return rivals == equal;
 }
 
-static TuneCandidate *play(TuneSearch *s, uint64_t begin) {
+static TuneCandidate *run_rounds(TuneSearch *s, uint64_t begin) {
     TuneCandidate *best = first_active(s);
     while (best && s->rounds < ROUNDS_MAX) {
-        say_round(s, begin);
-        if (!play_round(s, begin)) break;
+        report_round(s, begin);
+        if (!run_round(s, begin)) break;
         if (!best->active) best = first_active(s);  // it failed
         if (best) best = fastest(s, best);
         if (best && judge(s, best, begin)) return best;
@@ -386,7 +386,7 @@ static void calibrate_all(TuneSearch *s, uint64_t begin) {
             return;
         }
         tune_candidate_text(s, c, text, sizeof text);
-        say(s, "trying %zu of %zu: %s", i + 1, s->count, text);
+        report_progress(s, "trying %zu of %zu: %s", i + 1, s->count, text);
         c->active = true;
         tilec_status failed = timing_calibrate(&s->timed, c->kernel, &c->repeats, &c->seconds);
         if (failed) fail(s, c, failed);
@@ -417,13 +417,13 @@ static void fill_in(const TuneSearch *s, const TuneCandidate *best) {
         c->ratio = ratio_of(c, best);
         memcpy(sorted, c->times, c->rounds * sizeof *sorted);
         qsort(sorted, c->rounds, sizeof *sorted, compare_doubles);
-        c->seconds = middle(sorted, c->rounds);
+        c->seconds = median_of(sorted, c->rounds);
         c->spread = (sorted[c->rounds * 3 / 4] - sorted[c->rounds / 4]) / 2 / (c->seconds + 1e-12);
     }
 }
 
 // A search that left candidates out is not sure, however far the others are apart.
-static void settle_end(TuneSearch *s) {
+static void decide_end(TuneSearch *s) {
     for (size_t i = 0; i < s->count; i++)
         if (s->candidates[i].left_out && (s->end == TUNE_SEPARATED || s->end == TUNE_EQUAL))
             s->end = TUNE_TIME_OVER;
@@ -449,7 +449,7 @@ static TuneCandidate *count_all(TuneSearch *s, uint64_t begin) {
             leave_out(s, i);
             break;
         }
-        say(s, "counting %zu of %zu", i + 1, s->count);
+        report_progress(s, "counting %zu of %zu", i + 1, s->count);
         sim_device_tally(s->device, &tally);
         tilec_status failed = s->timed.launch(s->timed.user, c->kernel);
         sim_device_tally(s->device, NULL);
@@ -478,12 +478,12 @@ TuneCandidate *tune_search(TuneSearch *s) {
         best = count_all(s, begin);
     } else {
         calibrate_all(s, begin);
-        best = play(s, begin);
+        best = run_rounds(s, begin);
         if (best)
             fill_in(s, best);
         else
             best = first_guess(s);
-        settle_end(s);
+        decide_end(s);
     }
     s->seconds = since(begin);
     if (s->interrupts) os_interrupt_end(&s->interrupt);

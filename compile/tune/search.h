@@ -34,8 +34,8 @@ typedef struct TuneCandidate {
     bool active;          // takes part in the next round
     unsigned repeats;     // launches of a sample
     unsigned rounds;
-    unsigned room;  // for times
-    double *times;  // seconds of one launch, for each round
+    unsigned capacity;  // for times
+    double *times;      // seconds of one launch, for each round
     // The result: medians of the rounds; `spread`: half the interquartile range, as a part of it.
     double seconds, spread, ratio;
     double cost;  // on a simulated device
@@ -71,8 +71,8 @@ typedef struct TuneSearch {
     bool whole;       // the budget is for compiling, too, which takes about half of it at most
     bool interrupts;  // Ctrl-C ends the search
     // Called with a line about what is done now, by several threads; NULL: not called.
-    void (*say)(void *user, const char *text);
-    void *say_user;
+    void (*progress)(void *user, const char *text);
+    void *progress_user;
     // of tune_space
     const FrontTune **names;
     size_t name_count;

@@ -42,7 +42,7 @@ static void add_nvidia(StrBuf *out) {
         uint32_t ptx = t.own ? c->ptx_own : c->ptx;
         strbuf_printf(out, "| %s | %u.%u | %u | %u | %u, %u | %u | ", gpu_target_name(t, name),
                       ptx / 10, ptx % 10, c->warps, c->blocks, c->shared_bytes / 1024,
-                      c->shared_most / 1024, c->f64_ratio);
+                      c->shared_max / 1024, c->f64_ratio);
         add_flags(out, c, t.own);
         strbuf_add(out, STR(" |\n"));
     }
@@ -62,7 +62,7 @@ static void add_amd(StrBuf *out) {
             if (generic.generic && gpu_target_runs(generic, t))
                 strbuf_printf(out, "%s", gpu_target_name(generic, name));
         strbuf_printf(out, " | %u | %u | %u | %u, %u | %u | %s | ", c->warp, c->warps, c->registers,
-                      c->shared_bytes / 1024, c->shared_most / 1024, c->f64_ratio,
+                      c->shared_bytes / 1024, c->shared_max / 1024, c->f64_ratio,
                       c->simulated == CHIP_SIM_DEVICE ? "device"
                       : c->simulated                  ? "as another chip"
                                                       : "");

@@ -14,7 +14,7 @@ enum { LDS_MAX = 64 * 1024, LDS_MAX_950 = 160 * 1024, PACKET = 64 };
 
 static bool check_block(const SimLaunch *n, const AmdObjectKernel *k, SimResult *r) {
     SimBlockRule rule = {.name = k->name,
-                         .most = k->most_threads ? k->most_threads : SIM_THREADS_MAX,
+                         .most = k->max_threads ? k->max_threads : SIM_THREADS_MAX,
                          .items = UINT32_MAX};  // as in the dispatch packet
     memcpy(rule.required, k->required, sizeof rule.required);
     return sim_check_block(n, &rule, r);
@@ -23,7 +23,7 @@ static bool check_block(const SimLaunch *n, const AmdObjectKernel *k, SimResult 
 static bool check(const SimLaunch *n, const AmdKernel *k, SimResult *r) {
     TRY(check_block(n, k->source, r));
     uint64_t lds = (uint64_t)k->source->descriptor.lds + n->shared;
-    uint32_t most = amd_lds_most(k->processor);
+    uint32_t most = amd_max_lds(k->processor);
     if (lds > most)
         return sim_refuse(r, "%llu bytes of LDS: the processor has %u", (unsigned long long)lds,
                           most);
@@ -160,7 +160,7 @@ static const uint8_t loads16_950[AMD_LANES] = {
     10, 11, 16, 17, 18, 19, 28, 29, 30, 31, 32, 33, 34, 35, 44, 45, 46, 47, 52, 53, 54, 55,
     56, 57, 58, 59, 36, 37, 38, 39, 40, 41, 42, 43, 48, 49, 50, 51, 60, 61, 62, 63};
 
-uint32_t amd_lds_most(uint32_t processor) { return processor == 0x950 ? LDS_MAX_950 : LDS_MAX; }
+uint32_t amd_max_lds(uint32_t processor) { return processor == 0x950 ? LDS_MAX_950 : LDS_MAX; }
 uint32_t amd_banks(uint32_t processor) { return processor == 0x950 ? 2 * SIM_BANKS : SIM_BANKS; }
 const uint8_t *amd_loads16(uint32_t processor) {
     if (amd_generation(processor) != 9) return NULL;

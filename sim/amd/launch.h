@@ -11,7 +11,7 @@
 SimResult amd_run(const SimLaunch *launch);
 // The machine's own limits of each processor. They do not come from chips.def, since tests compare
 // the two.
-uint32_t amd_lds_most(uint32_t processor);  // bytes of one program
+uint32_t amd_max_lds(uint32_t processor);  // bytes of one program
 uint32_t amd_banks(uint32_t processor);
 // The order of lanes in which 16-byte loads are served, group by group; NULL: ascending.
 const uint8_t *amd_loads16(uint32_t processor);

@@ -134,7 +134,7 @@ static bool check(const SimLaunch *n, SimResult *r) {
     TRY(check_block(n, r) && sim_cluster_check(n, r));
     const SimKernel *k = n->kernel;
     char name[GPU_NAME_MAX];
-    uint32_t most = chip_of(n->device)->shared_most;
+    uint32_t most = chip_of(n->device)->shared_max;
     if (k->shared_bytes > GPU_SHARED_STATIC)
         return sim_refuse(r,
                           "kernel '%.*s' declares %u bytes of shared memory, and at most %d can be "

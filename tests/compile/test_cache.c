@@ -175,7 +175,7 @@ static void foreign_entries_are_not_believed(void **state) {
     assert_false(has(w, c, 2, STR("code")));
     assert_non_null(strstr(w->said, "another key"));
     char *bytes = arena_copy(w->arena, whole.text, whole.size);
-    bytes[whole.size - 96 + 8]++;  // the foot's version
+    bytes[whole.size - 96 + 8]++;  // the trailer's version
     HashKey sum = hash_of(bytes, whole.size - HASH_SIZE);
     memcpy(bytes + whole.size - HASH_SIZE, &sum, HASH_SIZE);
     overwrite(path, (Str){bytes, whole.size});

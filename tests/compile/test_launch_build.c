@@ -393,7 +393,7 @@ static void test_mapped(void **state) {
     assert_int_equal(c->meta->variant_count, 5);
     assert_int_equal(c->meta->variants[MAPPED].facts,
                      FACT_NARROW | FACT_DISJOINT | FACT_WIDE | FACT_MAPPED);
-    assert_int_equal(launch_likeliest(c->meta), MAPPED);
+    assert_int_equal(launch_likely_variant(c->meta), MAPPED);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         LaunchInput in[3] = {
             {.address = 4096, .first = 4096, .last = 8192, .extent = {cases[i].a, cases[i].k, 32}},

@@ -29,7 +29,7 @@ static void every_target_has_a_chip(void **state) {
         assert_int_equal(chip->number, t.number);
         assert_int_equal(chip->generic, t.generic);
         assert_true(!t.own || chip->ptx_own >= chip->ptx);
-        assert_true(chip->shared_most <= chip->shared_bytes);
+        assert_true(chip->shared_max <= chip->shared_bytes);
         assert_true(chip->warps && chip->blocks && chip->registers && chip->f64_ratio);
         assert_true(t.vendor != GPU_NVIDIA || chip->number >= before);  // they ascend
         before = chip->number;

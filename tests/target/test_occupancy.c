@@ -14,10 +14,10 @@ static void nvidia(void **state) {
     assert_int_equal(o.blocks, 1);
     assert_int_equal(o.limit, OCCUPANCY_REGISTERS);
     const Chip *hopper = chip_of((GpuTarget){.vendor = GPU_NVIDIA, .number = 90});
-    assert_int_equal(gpu_registers_most(hopper, 128), 255);
-    assert_int_equal(gpu_registers_most(hopper, 288), 168);
-    assert_int_equal(gpu_registers_most(hopper, 384), 168);
-    assert_int_equal(gpu_registers_most(hopper, 512), 128);
+    assert_int_equal(gpu_max_registers(hopper, 128), 255);
+    assert_int_equal(gpu_max_registers(hopper, 288), 168);
+    assert_int_equal(gpu_max_registers(hopper, 384), 168);
+    assert_int_equal(gpu_max_registers(hopper, 512), 128);
     o = gpu_occupancy(hopper, 1024, 32, 0);
     assert_int_equal(o.warps, 64);
     assert_int_equal(o.limit, OCCUPANCY_WARPS);
@@ -63,8 +63,8 @@ static void amd(void **state) {
         const Case *c = &cases[i];
         Occupancy o =
             amd_occupancy(chip_of((GpuTarget){.vendor = GPU_AMD, .number = c->number}), &c->needs);
-        if (o.warps != c->warps || o.warps_most != c->most || o.limit != c->limit)
-            fail_msg("gfx%x, row %zu: %u of %u, limit %d", c->number, i, o.warps, o.warps_most,
+        if (o.warps != c->warps || o.warps_max != c->most || o.limit != c->limit)
+            fail_msg("gfx%x, row %zu: %u of %u, limit %d", c->number, i, o.warps, o.warps_max,
                      (int)o.limit);
     }
 }

@@ -43,7 +43,7 @@ static void the_simulator_agrees_with_the_table(void **state) {
         char name[GPU_NAME_MAX];
         if (t.vendor != GPU_AMD || t.generic || !chip->simulated) continue;
         gpu_target_name(t, name);
-        assert_int_equal(amd_lds_most(t.number), chip->shared_most);
+        assert_int_equal(amd_max_lds(t.number), chip->shared_max);
         assert_int_equal(amd_banks(t.number), chip->banks->banks);
         assert_int_equal(amd_generation(t.number), chip->generation);
         assert_int_equal(chip->warp, chip->generation == 9 ? 64 : 32);

@@ -1,6 +1,6 @@
 // Views whose tiles a loop loads for products by wgmma, which reads its factors from the memory
 // that copies by maps write (passes/gpu/pipeline/pipeline_plan.c).
-#include "compile/pipeline/wants_maps.h"
+#include "compile/pipeline/choose_maps.h"
 
 #include "compile/pipeline/launch_guard.h"
 #include "passes/gpu/tuning.h"
@@ -41,7 +41,7 @@ static uint64_t loaded_in(const IrBlock *block, bool products) {
     return views;
 }
 
-uint64_t code_wants_maps(const IrFunc *func, const MetaKernel *meta) {
+uint64_t choose_mapped_views(const IrFunc *func, const MetaKernel *meta) {
     if (!ir_body(func)) return 0;
     uint64_t views = loaded_in(ir_body(func), false);
     for (uint32_t i = 0; i < meta->arg_count && i < 64; i++)
@@ -127,7 +127,7 @@ static bool runs_alone(const IrFunc *f, const IrOp *dot, const Chip *chip) {
     return gpu_occupancy(chip, threads, sums + REST, stages * step).blocks < 2;
 }
 
-bool code_wants_persistence(const IrFunc *func, const Chip *chip) {
+bool choose_persistent(const IrFunc *func, const Chip *chip) {
     Contents c = {0};
     const IrSection *grid = ir_section(func, IR_GRID);
     if (func->ctas > 1 || (grid && !is_computed_again(grid->block))) return false;
