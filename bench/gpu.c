@@ -302,8 +302,8 @@ typedef struct Bare {
 static GpuResult open_bare(Bench *b, Bare *bare) {
     int ordinal = b->device_name[4] == ':' ? atoi(b->device_name + 5) : 0;
     GpuNumber device;
-    GpuResult r = gpu_driver_open(b->context, &cuda_side, &bare->driver) ? CUDA_ERROR_NO_DEVICE
-                                                                         : CUDA_SUCCESS;
+    GpuResult r = gpu_driver_open(b->context, &cuda_backend, &bare->driver) ? CUDA_ERROR_NO_DEVICE
+                                                                            : CUDA_SUCCESS;
     if (!r) r = bare->driver.device_get(&device, ordinal);
     if (!r) r = bare->driver.primary_retain(&bare->context, device);
     if (!r) r = bare->driver.push_current(bare->context);

@@ -187,7 +187,7 @@ static ArchiveResult group_bytes(const Archive *archive, uint32_t group, Arena *
     char *to = arena_alloc(arena, whole + 1);  // drivers want texts to end in a zero
     *bytes = (Str){to, whole};
     switch (unpack((Str){(const char *)from, packed}, to, whole)) {
-    case UNPACK_OK: return ARCHIVE_FINE;
+    case UNPACK_OK: return ARCHIVE_OK;
     case UNPACK_NO_MEMORY: return ARCHIVE_NO_MEMORY;
     case UNPACK_DAMAGED: break;
     }
@@ -235,12 +235,12 @@ ArchiveResult archive_group(const Archive *archive, uint32_t group, Arena *arena
     out->alternatives = arena_new(arena, ArchiveAlternative, out->count + 1);
     for (uint32_t i = 0; i < out->count && !r.wire.failed; i++)
         read_alternative(&r, &out->alternatives[i]);
-    return out->count && wire_ended(&r.wire) ? ARCHIVE_FINE : ARCHIVE_DAMAGED;
+    return out->count && wire_ended(&r.wire) ? ARCHIVE_OK : ARCHIVE_DAMAGED;
 }
 
 ArchiveResult archive_tuned(const Archive *archive, Arena *arena, Str *table) {
     *table = STR("");
-    return archive->tuned ? group_bytes(archive, archive->tuned - 1, arena, table) : ARCHIVE_FINE;
+    return archive->tuned ? group_bytes(archive, archive->tuned - 1, arena, table) : ARCHIVE_OK;
 }
 
 static uint32_t fit_nvidia(GpuTarget code, GpuTarget device) {

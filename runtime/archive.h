@@ -124,7 +124,7 @@ HashKey archive_function_check(const uint8_t *row, Str name, Str prototype, cons
                                uint32_t group_count);
 int64_t archive_find(const Archive *archive, Str function);  // ARCHIVE_NONE if absent
 
-typedef enum ArchiveResult { ARCHIVE_FINE, ARCHIVE_DAMAGED, ARCHIVE_NO_MEMORY } ArchiveResult;
+typedef enum ArchiveResult { ARCHIVE_OK, ARCHIVE_DAMAGED, ARCHIVE_NO_MEMORY } ArchiveResult;
 // Gets the target of a group.
 bool archive_group_target(const Archive *archive, uint32_t group, uint32_t *target);
 ArchiveResult archive_group(const Archive *archive, uint32_t group, Arena *arena,

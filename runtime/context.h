@@ -106,8 +106,8 @@ void rt_disown(tilec_context *context, RtOwned *thing);
 // Copies out the live buffer of a handle; false when it does not exist (any more).
 bool rt_buffer_find(tilec_context *context, tilec_buffer buffer, RtBuffer *found);
 // Keeps a live buffer's memory past tilec_buffer_destroy, until it is released; false: not live.
-bool rt_buffer_hold(tilec_context *context, tilec_buffer buffer);
-void rt_buffer_let_go(tilec_context *context, tilec_buffer buffer);
+bool rt_buffer_retain(tilec_context *context, tilec_buffer buffer);
+void rt_buffer_release(tilec_context *context, tilec_buffer buffer);
 // Frees the memory of a buffer that was taken off the list, without the context's mutex. Waits for
 // copies of other devices.
 void rt_buffer_free(const RtBuffer *taken);

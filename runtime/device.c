@@ -73,7 +73,7 @@ tilec_status rt_device_unknown(tilec_context *c, const char *name, Str kind) {
     return s;
 }
 
-const char *rt_device_told(const tilec_device *d, const tilec_device *other, RtDeviceText *text) {
+const char *rt_device_label(const tilec_device *d, const tilec_device *other, RtDeviceText *text) {
     if (strcmp(d->name, other->name) != 0) return d->name;
     snprintf(text->text, sizeof text->text, "%.64s (%s %u)", d->name,
              d->context == other->context ? "opened as number" : "of another context, number",
@@ -357,8 +357,8 @@ static tilec_status same_device(const tilec_event *event, const tilec_stream *st
     static const char text[] = "the event belongs to device %s, the stream to another device, %s";
     tilec_context *c = stream->device->context;
     RtDeviceText texts[2];
-    const char *own = rt_device_told(event->device, stream->device, &texts[0]);
-    const char *other = rt_device_told(stream->device, event->device, &texts[1]);
+    const char *own = rt_device_label(event->device, stream->device, &texts[0]);
+    const char *other = rt_device_label(stream->device, event->device, &texts[1]);
     if (c != event->device->context) {
         rt_begin(c);
         (void)rt_fail(c, TILEC_INVALID_ARGUMENT, text, own, other);

@@ -177,9 +177,9 @@ typedef struct RtBlock RtBlock;
 
 // runtime/memory/pool.h
 typedef struct RtPool {
-    size_t limit;  // of `held`
-    size_t held;   // bytes of all blocks
-    size_t spare;  // bytes of free ones
+    size_t limit;       // of `total`
+    size_t total;       // bytes of all blocks
+    size_t free_bytes;  // bytes of free ones
     RtBlock *free;
 } RtPool;
 
@@ -210,7 +210,7 @@ struct tilec_device {
 typedef struct RtDeviceText {
     char text[128];
 } RtDeviceText;
-const char *rt_device_told(const tilec_device *d, const tilec_device *other, RtDeviceText *text);
+const char *rt_device_label(const tilec_device *d, const tilec_device *other, RtDeviceText *text);
 
 void rt_host_free_all(tilec_device *device);
 

@@ -163,7 +163,7 @@ typedef struct Export {
 } Export;
 
 static void export_end(Export *e) {
-    if (e->buffer.handle) rt_buffer_let_go(e->context, e->buffer);
+    if (e->buffer.handle) rt_buffer_release(e->context, e->buffer);
     free(e);
 }
 static void delete_managed(tilec_dl_managed *self) { export_end(self->manager_ctx); }
@@ -218,7 +218,7 @@ static tilec_status hold_memory(tilec_device *device, const tilec_view *v, void 
                        "the view reaches bytes %lld to %lld of a buffer of %zu",
                        (long long)(offset + first), (long long)(offset + last), b.size);
     *address = (char *)b.address + offset;
-    return rt_buffer_hold(c, v->buffer) ? TILEC_OK : rt_not_of(device, NULL);
+    return rt_buffer_retain(c, v->buffer) ? TILEC_OK : rt_not_of(device, NULL);
 }
 
 static tilec_status export_view(tilec_device *device, const tilec_view *v, Export **out) {

@@ -65,7 +65,7 @@ static RtReport report_assert(const MetaVariant *variant, const RtFailure *failu
 
 // A kernel may have overwritten the report, so it may contain anything: check that the grid has at
 // least one program.
-bool rt_failure_left(const GpuReport *left, RtFailure *failure) {
+bool rt_failure_read(const GpuReport *left, RtFailure *failure) {
     if (!left->launch) return false;
     uint64_t what = 0, program = left->lowest[0] >> GPU_PIECE_BITS;
     for (unsigned i = 0; i < GPU_PIECES; i++)

@@ -21,7 +21,7 @@ typedef struct RtFailure {
 } RtFailure;
 
 // Reads the failure that a GPU stored; false: no assert failed.
-bool rt_failure_left(const GpuReport *left, RtFailure *failure);
+bool rt_failure_read(const GpuReport *left, RtFailure *failure);
 RtReport rt_report_assert(const MetaVariant *variant, const RtFailure *failure);
 
 #endif

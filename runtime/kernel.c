@@ -11,8 +11,8 @@
 #include "target/cpu.h"
 
 void rt_kernel_end(tilec_kernel *kernel) {
-    launch_forget(kernel);
-    launch_maps_forget(kernel);
+    launch_memos_free(kernel);
+    launch_maps_free(kernel);
     if (kernel->function) kernel->function_destroy(kernel->function);
     arena_destroy(kernel->texts);
 }
@@ -58,7 +58,7 @@ typedef struct Call {
     LaunchGiven given;
 } Call;
 
-static void say_unmapped(tilec_device *device) {
+static void log_unmapped(tilec_device *device) {
     if (atomic_exchange(&device->maps_missed, true)) return;
     rt_log(device->context, TILEC_NOTE,
            "device %s has no tensor maps, because its driver cannot make them: kernels run without "
@@ -92,7 +92,7 @@ static tilec_status prepare_whole(const Call *call, const tilec_arg *args, Launc
     rt_kernel_units(&units, plan);
     s = launch_prepare(kernel->context, kernel->device, (*loaded)->meta, args, count,
                        call->override, plan);
-    if (!s && plan->unmapped) say_unmapped(kernel->device);
+    if (!s && plan->unmapped) log_unmapped(kernel->device);
     const LaunchGiven given = {.count = count, .args = args, .grid = call->given.grid};
     if (!s && (own_grid || given.grid) && settled)
         launch_remember(kernel, &given, *loaded, plan, &before);
@@ -128,8 +128,8 @@ tilec_status rt_kernel_other_device(const tilec_kernel *kernel, const tilec_stre
     RtDeviceText texts[2];
     return rt_fail(kernel->context, TILEC_INVALID_ARGUMENT,
                    "the stream belongs to device %s, the kernel to another device, %s",
-                   rt_device_told(stream->device, kernel->device, &texts[0]),
-                   rt_device_told(kernel->device, stream->device, &texts[1]));
+                   rt_device_label(stream->device, kernel->device, &texts[0]),
+                   rt_device_label(kernel->device, stream->device, &texts[1]));
 }
 
 static tilec_status start(const Call *call, const tilec_stream *stream, const RtLaunch *launch) {
@@ -172,13 +172,13 @@ static tilec_status call_in(const Call *call, LaunchPlan plan) {
 // A thread's stack may be small, so the room for many arguments is in a separate frame that is used
 // only if needed.
 __attribute__((noinline)) static tilec_status call_with_many(const Call *call) {
-    LaunchRoom room;
-    return call_in(call, launch_plan(&room));
+    LaunchBuffers buffers;
+    return call_in(call, launch_plan(&buffers));
 }
 
 __attribute__((noinline)) static tilec_status call_with_few(const Call *call) {
-    LaunchCorner room;
-    return call_in(call, launch_plan_small(&room));
+    LaunchBuffersSmall buffers;
+    return call_in(call, launch_plan_small(&buffers));
 }
 
 static tilec_status make_call(const Call *call) {

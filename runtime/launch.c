@@ -91,8 +91,8 @@ static tilec_status find_memory(const LaunchCheck *c, const MetaArg *arg, tilec_
     RtDeviceText texts[2];
     if (b.device != c->device)
         return REFUSE(c, "%.*s: argument '%.*s' is a buffer of device %s, the kernel runs on %s",
-                      WHERE(c, arg), rt_device_told(b.device, c->device, &texts[0]),
-                      rt_device_told(c->device, b.device, &texts[1]));
+                      WHERE(c, arg), rt_device_label(b.device, c->device, &texts[0]),
+                      rt_device_label(c->device, b.device, &texts[1]));
     *range = (RtRange){b.address, b.size};
     return TILEC_OK;
 }
@@ -388,15 +388,15 @@ static void add_value(char *out, Str name, const char *value) {
 // Writes " (N is 63, a is 7)": the extents and integers that the text names, as far as they fit.
 static void name_values(const LaunchCheck *c, Str text, char *out) {
     char value[32];
-    bool told[LAUNCH_MAX_ARGS * META_MAX_RANK] = {false};
+    bool mentioned[LAUNCH_MAX_ARGS * META_MAX_RANK] = {false};
     out[0] = 0;
     for (uint32_t i = 0; i < c->meta->arg_count; i++) {
         const MetaArg *arg = &c->meta->args[i];
         const LaunchInput *in = &c->plan->inputs[i];
         for (uint32_t d = 0; arg->kind == META_VIEW && d < arg->rank; d++) {
             int32_t e = arg->dims[d].extent;
-            if (e < 0 || told[e] || !str_has_word(text, c->meta->extents[e])) continue;
-            told[e] = true;
+            if (e < 0 || mentioned[e] || !str_has_word(text, c->meta->extents[e])) continue;
+            mentioned[e] = true;
             snprintf(value, sizeof value, "%lld", (long long)in->extent[d]);
             add_value(out, c->meta->extents[e], value);
         }
@@ -555,7 +555,8 @@ tilec_status launch_prepare(tilec_context *context, tilec_device *device, const 
     LaunchCheck c = {context, device, meta, args, plan, false};
     if (count > LAUNCH_MAX_ARGS || !count_fits(&c, count))
         return launch_wrong_count(context, meta->name, meta->arg_count, count);
-    CHECK(count <= plan->room, "room for %u arguments, and there are %zu", plan->room, count);
+    CHECK(count <= plan->arg_capacity, "room for %u arguments, and there are %zu",
+          plan->arg_capacity, count);
     plan->variant = 0;
     plan->empty = plan->unmapped = false;
     tilec_status s = arguments(&c);

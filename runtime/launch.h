@@ -9,7 +9,7 @@
 // LaunchPlan and room. Little stack is used, because some threads have little: room for
 // LAUNCH_MAX_ARGS and for the longest launch code is taken only by kernels that need it.
 //
-//     LaunchRoom room;
+//     LaunchBuffers room;
 //     LaunchPlan plan = launch_plan(&room);
 //     tilec_status s = launch_prepare(ctx, device, meta, args, count, NULL, &plan);
 #ifndef TILEC_RUNTIME_LAUNCH_H
@@ -24,9 +24,9 @@ enum { LAUNCH_MAX_ARGS = 64, LAUNCH_FEW_ARGS = 12, LAUNCH_PACKED_ARG = 88 };
 typedef struct LaunchPlan {
     uint32_t variant;
     int64_t grid[3];
-    bool empty;     // the grid has no programs: success without a launch
-    bool unmapped;  // a variant was left out because the device has no tensor maps
-    uint32_t room;  // the number of arguments that fit
+    bool empty;             // the grid has no programs: success without a launch
+    bool unmapped;          // a variant was left out because the device has no tensor maps
+    uint32_t arg_capacity;  // the number of arguments that fit
     LaunchInput *inputs;
     RtRange *ranges;
     uint8_t *block;  // aligned to 16 bytes
@@ -36,27 +36,31 @@ typedef struct LaunchPlan {
 } LaunchPlan;
 
 // For any kernel.
-typedef struct LaunchRoom {
+typedef struct LaunchBuffers {
     LaunchInput inputs[LAUNCH_MAX_ARGS];
     RtRange ranges[LAUNCH_MAX_ARGS];
     _Alignas(16) uint8_t block[LAUNCH_MAX_ARGS * LAUNCH_PACKED_ARG];
-} LaunchRoom;
+} LaunchBuffers;
 
 // For kernels of few arguments.
-typedef struct LaunchCorner {
+typedef struct LaunchBuffersSmall {
     LaunchInput inputs[LAUNCH_FEW_ARGS];
     RtRange ranges[LAUNCH_FEW_ARGS];
     _Alignas(16) uint8_t block[LAUNCH_FEW_ARGS * LAUNCH_PACKED_ARG];
-} LaunchCorner;
+} LaunchBuffersSmall;
 
-static inline LaunchPlan launch_plan(LaunchRoom *r) {
-    return (LaunchPlan){
-        .room = LAUNCH_MAX_ARGS, .inputs = r->inputs, .ranges = r->ranges, .block = r->block};
+static inline LaunchPlan launch_plan(LaunchBuffers *r) {
+    return (LaunchPlan){.arg_capacity = LAUNCH_MAX_ARGS,
+                        .inputs = r->inputs,
+                        .ranges = r->ranges,
+                        .block = r->block};
 }
 
-static inline LaunchPlan launch_plan_small(LaunchCorner *r) {
-    return (LaunchPlan){
-        .room = LAUNCH_FEW_ARGS, .inputs = r->inputs, .ranges = r->ranges, .block = r->block};
+static inline LaunchPlan launch_plan_small(LaunchBuffersSmall *r) {
+    return (LaunchPlan){.arg_capacity = LAUNCH_FEW_ARGS,
+                        .inputs = r->inputs,
+                        .ranges = r->ranges,
+                        .block = r->block};
 }
 
 enum { LAUNCH_ANY_VARIANT = -1 };  // the one that a launch without an override would choose

@@ -96,7 +96,7 @@ static void fill_facts(const RtLaunch *l, uint32_t number, GpuMapFacts *f) {
     }
 }
 
-tilec_status launch_maps_make(tilec_device *device, RtLaunch *l, uint8_t *room) {
+tilec_status launch_maps_make(tilec_device *device, RtLaunch *l, uint8_t *storage) {
     uint32_t count = variant_of(l)->map_count;
     if (!launch_has_maps(device))
         return rt_fail(device->context, TILEC_UNSUPPORTED,
@@ -105,10 +105,10 @@ tilec_status launch_maps_make(tilec_device *device, RtLaunch *l, uint8_t *room) 
     for (uint32_t i = 0; i < count; i++) {
         GpuMapFacts facts;
         fill_facts(l, i, &facts);
-        tilec_status s = device->api->encode_map(device, &facts, room + i * GPU_MAP_BYTES);
+        tilec_status s = device->api->encode_map(device, &facts, storage + i * GPU_MAP_BYTES);
         if (s) return s;
     }
-    l->maps = room;
+    l->maps = storage;
     return TILEC_OK;
 }
 
@@ -146,7 +146,7 @@ static bool is_for(const MapMemo *m, const RtLaunch *l) {
 static bool hold(MapMemo *m, RtLaunch *l, LaunchMaps *maps) {
     uint32_t before = atomic_fetch_add_explicit(&m->users, 1, memory_order_acquire);
     if (!(before & WRITER) && is_for(m, l)) {
-        maps->held = m;
+        maps->memo = m;
         l->maps = m->maps;
         return true;
     }
@@ -190,8 +190,8 @@ static void remember(MapMemo *m, const RtLaunch *l) {
 
 // In a function of its own, because its frame is large and most launches do not need it.
 __attribute__((noinline)) static tilec_status make_kept(tilec_device *device, RtLaunch *l,
-                                                        uint8_t *room, MapMemo *memo) {
-    tilec_status s = launch_maps_make(device, l, room);
+                                                        uint8_t *storage, MapMemo *memo) {
+    tilec_status s = launch_maps_make(device, l, storage);
     if (!s && memo) remember(memo, l);
     return s;
 }
@@ -199,13 +199,13 @@ __attribute__((noinline)) static tilec_status make_kept(tilec_device *device, Rt
 tilec_status launch_maps_begin(tilec_kernel *kernel, RtLaunch *l, LaunchMaps *maps) {
     struct LaunchMapMemos *memos = memos_of(kernel);
     MapMemo *memo = memos ? &memos->memos[slot_of(l)] : NULL;
-    maps->held = NULL;
+    maps->memo = NULL;
     if (memo && hold(memo, l, maps)) return TILEC_OK;
-    return make_kept(kernel->device, l, maps->room, memo);
+    return make_kept(kernel->device, l, maps->storage, memo);
 }
 
 void launch_maps_end(LaunchMaps *maps) {
-    if (maps->held) atomic_fetch_sub_explicit(&maps->held->users, 1, memory_order_release);
+    if (maps->memo) atomic_fetch_sub_explicit(&maps->memo->users, 1, memory_order_release);
 }
 
-void launch_maps_forget(tilec_kernel *kernel) { free(atomic_exchange(&kernel->maps, NULL)); }
+void launch_maps_free(tilec_kernel *kernel) { free(atomic_exchange(&kernel->maps, NULL)); }

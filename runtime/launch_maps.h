@@ -21,8 +21,8 @@
 #include "runtime/kernel.h"
 
 typedef struct LaunchMaps {
-    struct MapMemo *held;  // the launch uses its bytes; NULL: `room`
-    _Alignas(GPU_MAP_ALIGN) uint8_t room[GPU_MAPS * GPU_MAP_BYTES];
+    struct MapMemo *memo;  // the launch uses its bytes; NULL: `storage`
+    _Alignas(GPU_MAP_ALIGN) uint8_t storage[GPU_MAPS * GPU_MAP_BYTES];
 } LaunchMaps;
 
 // Does the device have maps? If not, variants that need them are not chosen.
@@ -30,9 +30,9 @@ bool launch_has_maps(const tilec_device *device);
 // Sets the launch's maps, those of its variant. If it fails, there is nothing to end.
 tilec_status launch_maps_begin(tilec_kernel *kernel, RtLaunch *launch, LaunchMaps *maps);
 void launch_maps_end(LaunchMaps *maps);
-// The same without a memo; `room` as in LaunchMaps.
-tilec_status launch_maps_make(tilec_device *device, RtLaunch *launch, uint8_t *room);
+// The same without a memo; `storage` as in LaunchMaps.
+tilec_status launch_maps_make(tilec_device *device, RtLaunch *launch, uint8_t *storage);
 // Frees the memos; no thread may launch meanwhile.
-void launch_maps_forget(tilec_kernel *kernel);
+void launch_maps_free(tilec_kernel *kernel);
 
 #endif

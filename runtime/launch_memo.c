@@ -267,7 +267,7 @@ bool launch_recall(tilec_kernel *kernel, const LaunchGiven *given, LaunchPlan *p
 
 // The kind of a value of launch code: not an address, one address, or bits of several.
 enum { PLAIN, ADDRESS, ADDRESSES };
-typedef uint8_t Value;
+typedef uint8_t MemoValue;
 
 static bool ask_pair(LaunchMemo *memo, uint32_t a, uint32_t b) {
     for (uint32_t k = 0; k < memo->pair_count; k++)
@@ -281,8 +281,8 @@ static bool is_const(const LaunchInstr *x) { return x->op == LAUNCH_CONST; }
 
 // Handles reads of addresses: are two equal, is one NULL, which low bits do they have? False:
 // another kind of instruction.
-static bool ask_address(LaunchMemo *memo, const LaunchCode *code, const Value *values, uint32_t i,
-                        Value *result) {
+static bool ask_address(LaunchMemo *memo, const LaunchCode *code, const MemoValue *values,
+                        uint32_t i, MemoValue *result) {
     const LaunchInstr *x = &code->code[i];
     bool both = values[x->a] && values[x->b];
     const LaunchInstr *other = &code->code[values[x->a] ? x->b : x->a];
@@ -301,7 +301,7 @@ static bool ask_address(LaunchMemo *memo, const LaunchCode *code, const Value *v
            values[values[x->a] ? x->a : x->b] == ADDRESS;
 }
 
-static bool ask(LaunchMemo *memo, const LaunchCode *code, Value *values, uint32_t i) {
+static bool ask(LaunchMemo *memo, const LaunchCode *code, MemoValue *values, uint32_t i) {
     const LaunchInstr *x = &code->code[i];
     const uint32_t operands[3] = {x->a, x->b, x->c};
     values[i] = PLAIN;
@@ -331,7 +331,7 @@ static void mark_used(const MetaVariant *v, bool *used) {
 }
 
 static bool ask_variant(LaunchMemo *memo, const MetaVariant *v) {
-    Value values[CODE_MAX];
+    MemoValue values[CODE_MAX];
     bool used[CODE_MAX] = {false};
     if (v->code.count > CODE_MAX) return false;
     mark_used(v, used);
@@ -456,4 +456,4 @@ void launch_remember(tilec_kernel *kernel, const LaunchGiven *given, const RtLoa
     atomic_fetch_sub_explicit(&memo->users, WRITER, memory_order_release);
 }
 
-void launch_forget(tilec_kernel *kernel) { free(atomic_exchange(&kernel->memos, NULL)); }
+void launch_memos_free(tilec_kernel *kernel) { free(atomic_exchange(&kernel->memos, NULL)); }

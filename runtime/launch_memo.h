@@ -40,6 +40,6 @@ LaunchState launch_state(tilec_kernel *kernel);
 void launch_remember(tilec_kernel *kernel, const LaunchGiven *given, const RtLoaded *loaded,
                      const LaunchPlan *plan, const LaunchState *before);
 // Frees all memos; no thread may launch meanwhile.
-void launch_forget(tilec_kernel *kernel);
+void launch_memos_free(tilec_kernel *kernel);
 
 #endif

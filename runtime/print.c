@@ -7,7 +7,7 @@
 #include "base/recover.h"
 #include "runtime/context.h"
 
-enum { PRINT_ROOM = 1 << 20, ALIGN = 8 };
+enum { PRINT_BYTES = 1 << 20, ALIGN = 8 };
 
 // ---- lines --------------------------------------------------------------------------------------
 
@@ -54,7 +54,7 @@ bool rt_print_line(const MetaVariant *variant, uint32_t site, const void *const 
     return true;
 }
 
-void rt_print_say(const tilec_context *context, Str line) {
+void rt_print_write(const tilec_context *context, Str line) {
     const tilec_context_options *options = &context->options;
     if (options->print)
         options->print(options->user, line.text, line.size);
@@ -68,7 +68,7 @@ uint64_t rt_gpu_report_size(const MetaVariant *variant) {
     bool prints = false;
     for (uint32_t i = 0; i < variant->site_count; i++)
         prints |= variant->sites[i].kind == META_SITE_PRINT;
-    return sizeof(GpuReport) + (prints ? PRINT_ROOM : 0);
+    return sizeof(GpuReport) + (prints ? PRINT_BYTES : 0);
 }
 
 void rt_gpu_report_clear(GpuReport *report, uint64_t size) {
@@ -169,13 +169,13 @@ void rt_prints_take(const GpuReport *report, const MetaVariant *variant, bool by
     prints->last = batch;
 }
 
-void rt_prints_say(const tilec_context *context, RtPrints *prints) {
+void rt_prints_flush(const tilec_context *context, RtPrints *prints) {
     RtPrintBatch *next;
     for (RtPrintBatch *b = prints->first; b; b = next) {
         next = b->next;
-        for (size_t i = 0; i < b->lines.count; i++) rt_print_say(context, b->lines.data[i]);
+        for (size_t i = 0; i < b->lines.count; i++) rt_print_write(context, b->lines.data[i]);
         arena_destroy(b->arena);
     }
-    if (prints->lost) rt_print_say(context, STR(RT_PRINT_LOST));
+    if (prints->lost) rt_print_write(context, STR(RT_PRINT_LOST));
     *prints = (RtPrints){0};
 }

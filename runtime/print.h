@@ -3,10 +3,10 @@
 //
 // Invariants: lines do not end in a newline; lines of one program are in its order. No lock may be
 // held when lines are passed on, since `options.print` is the user's code.
-// Ownership: RtPrints has its lines until rt_prints_say, which empties it.
+// Ownership: RtPrints has its lines until rt_prints_flush, which empties it.
 //
 //     rt_prints_take(report, variant, &prints);     // under a lock
-//     rt_prints_say(context, &prints);              // without
+//     rt_prints_flush(context, &prints);              // without
 #ifndef TILEC_RUNTIME_PRINT_H
 #define TILEC_RUNTIME_PRINT_H
 
@@ -19,7 +19,7 @@
 // Formats print number `site`; `values` points to its values. False: the variant has no such print.
 bool rt_print_line(const MetaVariant *variant, uint32_t site, const void *const *values,
                    StrBuf *line);
-void rt_print_say(const tilec_context *context, Str line);
+void rt_print_write(const tilec_context *context, Str line);
 
 #define RT_PRINT_LOST "(out of memory: a line of print is lost)"
 
@@ -36,6 +36,6 @@ void rt_gpu_report_clear(GpuReport *report, uint64_t size);
 // else in the order of arrival. One more line says how much did not fit.
 void rt_prints_take(const GpuReport *report, const MetaVariant *variant, bool by_program,
                     RtPrints *prints);
-void rt_prints_say(const tilec_context *context, RtPrints *prints);
+void rt_prints_flush(const tilec_context *context, RtPrints *prints);
 
 #endif

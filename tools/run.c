@@ -243,7 +243,7 @@ void run_compute_grid(Run *r) {
 void run_launched_grid(const Run *r, int64_t grid[3]) {
     uint32_t count = r->compiled->meta->arg_count;
     const RtLoaded *loaded = r->handle->loaded;
-    LaunchRoom room;
+    LaunchBuffers room;
     LaunchPlan plan = launch_plan(&room);
     memcpy(grid, r->grid, sizeof r->grid);
     bool asks = launch_code_asks_units(&r->compiled->meta->variants[0].code);

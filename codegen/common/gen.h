@@ -6,9 +6,9 @@
 // instruction of the machine; pointers are ptr. In memory bool is one byte, which is not zero for
 // true. A value has parts. With `splits_vectors` (GPUs, where each thread holds a vector in
 // registers) it has one part for each lane of a tile of rank 1; else (CPUs) it has one part, a
-// vector. A scalar is one part. Invariants: the target's check has passed, so that no op is
-// unexpected; `values` is by value id. Ownership: LLVM things belong to `context`; arrays to the
-// scratch arena.
+// vector. A scalar is one part.
+// Invariants: the target's check has passed, so that no op is unexpected; `values` is by value id.
+// Ownership: LLVM things belong to `context`; arrays to the scratch arena.
 //
 //     LLVMValueRef a = gen_operand(g, op, 0);
 //     gen_define(g, op, LLVMBuildNeg(g->b, a, ""));

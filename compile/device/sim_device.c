@@ -589,7 +589,7 @@ static SimResult run_kernel(Arena *arena, tilec_device *device, const RtLaunch *
 // The other programs run on after one has failed; only the failed one ends.
 static bool assert_failed(const GpuReport *left, const RtLaunch *l, RtReport *failure) {
     RtFailure f;
-    if (!rt_failure_left(left, &f)) return false;
+    if (!rt_failure_read(left, &f)) return false;
     bool more = l->grid[0] * l->grid[1] * l->grid[2] > 1;
     if (more) f.note = "others may have failed, too: device interp counts them";
     *failure = rt_report_assert(&l->meta->variants[l->variant], &f);
@@ -666,7 +666,7 @@ static tilec_status launch(tilec_device *device, void *stream, const RtLaunch *l
     if (whole) os_mutex_unlock(d->lock);
     os_mutex_unlock(s->lock);
     if (!whole) return fail_forked(device);
-    rt_prints_say(device->context, &prints);
+    rt_prints_flush(device->context, &prints);
     return TILEC_OK;
 }
 

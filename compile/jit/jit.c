@@ -376,7 +376,7 @@ static void choose_tuned(tilec_kernel *kernel, const tilec_arg *args, size_t cou
     TuneRow row;
     FrontSpec tuned = jit_copy_spec(jit->source->scratch, spec);
     const RtLoaded *better = NULL;
-    LaunchPlan plan = launch_plan(arena_new(jit->source->scratch, LaunchRoom, 1));
+    LaunchPlan plan = launch_plan(arena_new(jit->source->scratch, LaunchBuffers, 1));
     if (!jit_tune_row(kernel, args, count, spec, &row) || row.consts.data == jit->refused ||
         !tune_apply(jit->source->scratch, jit->source->unit->names, jit->kernel, &row, &tuned))
         return;

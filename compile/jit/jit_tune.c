@@ -306,7 +306,7 @@ static tilec_status plan(Measure *m) {
     tilec_kernel *k = m->kernel;
     const RtLoaded *loaded;
     TuneRow row;
-    LaunchPlan launch_of = launch_plan(arena_new(m->arena, LaunchRoom, 1));
+    LaunchPlan launch_of = launch_plan(arena_new(m->arena, LaunchBuffers, 1));
     tilec_status s = jit_specialize(k, &m->spec, &loaded);
     if (s) return s;
     RtUnits units = {k, loaded};

@@ -77,7 +77,7 @@ static Pool *enter(tilec_device *device, Stream *stream) {
     Pool *pool = device->state;
     pool_enter(pool);
     pool_lock(pool);
-    if (stream) stream_revive(pool, stream);
+    if (stream) stream_reset(pool, stream);
     return pool;
 }
 
@@ -275,9 +275,9 @@ static bool count_programs(const RtLaunch *l, int64_t *total) {
 }
 
 // The room after the command of a launch.
-static size_t block_room(const RtLaunch *l) { return ((size_t)l->meta->size + 15) / 16 * 16; }
+static size_t block_bytes(const RtLaunch *l) { return ((size_t)l->meta->size + 15) / 16 * 16; }
 
-static size_t ranges_room(const RtLaunch *l) {
+static size_t ranges_bytes(const RtLaunch *l) {
     bool host = l->module->kind == RT_IMAGE_HOST;
     return host && l->ranges ? l->meta->arg_count * sizeof(RtRange) : 0;
 }
@@ -285,7 +285,7 @@ static size_t ranges_room(const RtLaunch *l) {
 // A launch that outlives the call; the argument block and ranges follow it. The lock must be held.
 static Command *make_launch(tilec_device *device, const RtLaunch *l, int64_t total) {
     bool host = l->module->kind == RT_IMAGE_HOST;
-    size_t block = block_room(l), ranges = ranges_room(l);
+    size_t block = block_bytes(l), ranges = ranges_bytes(l);
     CommandKind kind = host ? COMMAND_HOST : COMMAND_GRID;
     Command *c = command_create(device->state, kind, block + ranges);
     if (!c) return NULL;
@@ -384,14 +384,14 @@ static tilec_status units(tilec_device *device, const RtLaunch *l, uint64_t *uni
 static tilec_status prepare(tilec_device *device, void *stream, const RtLaunch *l) {
     Pool *pool = enter(device, stream);
     pool_start(pool);
-    bool good = command_prepare(pool, block_room(l) + ranges_room(l));
+    bool good = command_prepare(pool, block_bytes(l) + ranges_bytes(l));
     pool_unlock(pool);
     if (!good) return fail_memory(device);
     size_t size = l->meta->variants[l->variant].scratch_bytes;
     tilec_status s = scratch_prepare(pool, size);
     if (!s) return TILEC_OK;
     return rt_fail(device->context, s, "%.*s: no %zu bytes of scratch memory for each thread%s",
-                   STR_ARG(l->meta->name), size, scratch_why_not(s));
+                   STR_ARG(l->meta->name), size, scratch_failure_text(s));
 }
 
 const RtDeviceApi cpu_device_api = {

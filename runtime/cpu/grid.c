@@ -17,7 +17,7 @@ enum {
 };
 
 // One thread that works on a grid; `services` is passed to its entry.
-typedef struct Taker {
+typedef struct GridThread {
     CpuServices services;
     int32_t cancel;  // set atomically: the rest of this thread's chunk follows a program that
                      // failed
@@ -26,16 +26,16 @@ typedef struct Taker {
     uint64_t busy;           // ns spent in programs
     int64_t done;            // programs
     Grid *grid;
-    struct Taker *next, **link;  // in the grid's list; guarded by the pool's lock
-} Taker;
+    struct GridThread *next, **link;  // in the grid's list; guarded by the pool's lock
+} GridThread;
 
 // The ABI's word is not a C11 atomic.
-static void stop(Taker *t) { __atomic_store_n(&t->cancel, 1, __ATOMIC_RELAXED); }
+static void stop(GridThread *t) { __atomic_store_n(&t->cancel, 1, __ATOMIC_RELAXED); }
 
 static void assert_failed(const CpuServices *services, int64_t program, int64_t lane,
                           uint32_t site) {
-    Taker *taker = services->user;
-    Grid *g = taker->grid;
+    GridThread *thread = services->user;
+    Grid *g = thread->grid;
     pool_lock(g->pool);
     int64_t least = atomic_load(&g->failed);
     if (program < least || (program == least && lane < g->failed_lane)) {
@@ -43,17 +43,17 @@ static void assert_failed(const CpuServices *services, int64_t program, int64_t 
         g->failed_lane = lane;
         g->failed_site = site;
     }
-    for (Taker *t = g->active; t; t = t->next)
+    for (GridThread *t = g->active; t; t = t->next)
         if (atomic_load(&t->first) > program) stop(t);
     pool_unlock(g->pool);
-    stop(taker);
+    stop(thread);
 }
 
 static void print(const CpuServices *services, int64_t program, uint32_t site,
                   const void *const *values) {
-    const Taker *taker = services->user;
+    const GridThread *thread = services->user;
     (void)program;
-    report_print(taker->grid, site, values);
+    report_print(thread->grid, site, values);
 }
 
 static const MetaVariant *variant_of(const Grid *g) {
@@ -67,7 +67,7 @@ void grid_begin(Grid *grid, Pool *pool, tilec_device *device, const RtLaunch *la
     grid->launch = *launch;
     grid->entry = launch->module->entry;
     grid->total = total;
-    grid->takers = 1;
+    grid->threads_expected = 1;
     grid->cost = 0;
     grid->brief = false;
     atomic_init(&grid->next, 0);
@@ -87,9 +87,9 @@ static int64_t least_chunk(const Grid *g) {
 // The end of the chunk that begins with program `first`.
 static int64_t chunk_end(const Grid *g, int64_t first) {
     int64_t left = g->total - first;
-    if (g->takers <= 1 && !g->brief) return g->total;
+    if (g->threads_expected <= 1 && !g->brief) return g->total;
     int64_t whole = variant_of(g)->chunk ? variant_of(g)->chunk : 1;
-    int64_t size = left / (SHARES * (int64_t)g->takers), least = least_chunk(g);
+    int64_t size = left / (SHARES * (int64_t)g->threads_expected), least = least_chunk(g);
     if (g->brief)
         size = first ? (GROWTH - 1) * first : 1;
     else if (size < least)
@@ -134,9 +134,11 @@ static bool get_scratch(Grid *g, Scratch *scratch, void **memory) {
 }
 
 // The list is for stopping other threads, so it is needed only if programs can fail.
-static bool is_listed(const Grid *g) { return g->takers > 1 && variant_of(g)->site_count; }
+static bool is_listed(const Grid *g) {
+    return g->threads_expected > 1 && variant_of(g)->site_count;
+}
 
-static void join_list(Taker *t) {
+static void join_list(GridThread *t) {
     Grid *g = t->grid;
     if (!is_listed(g)) return;
     pool_lock(g->pool);
@@ -147,7 +149,7 @@ static void join_list(Taker *t) {
     pool_unlock(g->pool);
 }
 
-static void leave_list(Taker *t) {
+static void leave_list(GridThread *t) {
     if (!is_listed(t->grid)) return;
     pool_lock(t->grid->pool);
     *t->link = t->next;
@@ -156,19 +158,19 @@ static void leave_list(Taker *t) {
 }
 
 // 0: not known.
-static uint64_t cost_of(const Taker *t) {
+static uint64_t cost_of(const GridThread *t) {
     if (!t->done) return 0;
     return (t->busy < UINT64_MAX / PS ? t->busy * PS : UINT64_MAX) / (uint64_t)t->done + 1;
 }
 
 // False when a brief run has taken too long. The clock is read only if the time is needed; in a
 // brief run, once for each chunk, since taking a chunk costs nothing there.
-static bool run_chunk(Taker *t, void *memory, int64_t first, int64_t last) {
+static bool run_chunk(GridThread *t, void *memory, int64_t first, int64_t last) {
     Grid *g = t->grid;
     atomic_store_explicit(&t->first, first, memory_order_relaxed);
-    if (g->takers > 1) t->now = os_time_ns();
+    if (g->threads_expected > 1) t->now = os_time_ns();
     g->entry(g->launch.block, first, last, memory, &t->services);
-    if (g->takers <= 1 && !g->brief) return true;
+    if (g->threads_expected <= 1 && !g->brief) return true;
     uint64_t begin = t->now;
     t->now = os_time_ns();
     t->busy += t->now - begin;
@@ -179,24 +181,24 @@ static bool run_chunk(Taker *t, void *memory, int64_t first, int64_t last) {
 uint64_t grid_run(Grid *grid, Scratch *scratch) {
     void *memory;
     if (!get_scratch(grid, scratch, &memory)) return 0;
-    Taker taker = {
+    GridThread thread = {
         .services = {.grid = {grid->launch.grid[0], grid->launch.grid[1], grid->launch.grid[2]},
                      .assert_failed = assert_failed,
                      .print = print,
                      .fmod = fmod,
                      .fmodf = fmodf},
         .grid = grid};
-    taker.services.user = &taker;
-    taker.services.cancel = &taker.cancel;
-    join_list(&taker);
-    if (grid->brief) taker.now = os_time_ns();
-    taker.deadline = taker.now + POOL_HERE_NS;
+    thread.services.user = &thread;
+    thread.services.cancel = &thread.cancel;
+    join_list(&thread);
+    if (grid->brief) thread.now = os_time_ns();
+    thread.deadline = thread.now + POOL_HERE_NS;
     uint64_t mode = cpu_float_mode_usual();
     for (int64_t first, last; take(grid, &first, &last);)
-        if (!run_chunk(&taker, memory, first, last)) break;
+        if (!run_chunk(&thread, memory, first, last)) break;
     cpu_float_mode_restore(mode);
-    leave_list(&taker);
-    return cost_of(&taker);
+    leave_list(&thread);
+    return cost_of(&thread);
 }
 
 bool grid_is_short(const RtModule *module, int64_t total) {
@@ -226,7 +228,7 @@ tilec_status grid_outcome(const Grid *grid, RtReport *report) {
     if (grid->scratch) {
         *report = report_words("%.*s: no %u bytes of scratch memory for a thread%s",
                                STR_ARG(grid->launch.meta->name), variant_of(grid)->scratch_bytes,
-                               scratch_why_not(grid->scratch));
+                               scratch_failure_text(grid->scratch));
         return grid->scratch;
     }
     if (atomic_load(&grid->failed) == INT64_MAX) return TILEC_OK;

@@ -65,7 +65,7 @@ tilec_status scratch_reserve(Pool *pool, Scratch *scratch, size_t size) {
     return s;
 }
 
-const char *scratch_why_not(tilec_status status) {
+const char *scratch_failure_text(tilec_status status) {
     return status == TILEC_INVALID_ARGUMENT ? "; the context's allocator gave some that is not "
                                               "aligned"
                                             : "";

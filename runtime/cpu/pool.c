@@ -112,7 +112,7 @@ static void stop_workers(Pool *pool) {
 
 // Differs in each process of a chain of forks. Bit 0 says that the pool is being repaired after a
 // fork.
-enum { MENDING = 1 };
+enum { REPAIRING = 1 };
 static uint32_t life_now(void) { return 2 * os_fork_generation(); }
 
 tilec_status pool_create(tilec_context *context, uint32_t threads, Pool **pool) {
@@ -144,9 +144,9 @@ static void release_memory(Pool *pool) {
         scratch_release(pool, s);
         free(s);
     }
-    while (pool->spare) {
-        Command *c = pool->spare;
-        pool->spare = c->next;
+    while (pool->free_commands) {
+        Command *c = pool->free_commands;
+        pool->free_commands = c->next;
         free(c);
     }
 }
@@ -161,7 +161,7 @@ void pool_destroy(Pool *pool) {
 }
 
 // The child has this thread only: workers, and the holders of locks, exist only in the parent.
-static void mend_after_fork(Pool *pool) {
+static void repair_after_fork(Pool *pool) {
     atomic_store(&pool->lock, LOCK_FREE);
     for (uint32_t i = 0; i < pool->worker_count; i++) {
         os_thread_forget(pool->workers[i].thread);
@@ -171,7 +171,7 @@ static void mend_after_fork(Pool *pool) {
     pool->started = false;
     pool->worker_count = 0;
     pool->busy = NULL;
-    pool->spare = NULL;  // it may have been half changed
+    pool->free_commands = NULL;  // it may have been half changed
     atomic_store(&pool->sleepers, 0);
     atomic_store(&pool->waiters, 0);
     atomic_fetch_add(&pool->epoch, 1);
@@ -181,9 +181,9 @@ void pool_enter(Pool *pool) {
     uint32_t now = life_now(), seen = atomic_load_explicit(&pool->life, memory_order_acquire);
     while (seen != now) {
         // One thread of the child repairs the pool; the others wait for it.
-        if (seen != now + MENDING &&
-            atomic_compare_exchange_strong(&pool->life, &seen, now + MENDING)) {
-            mend_after_fork(pool);
+        if (seen != now + REPAIRING &&
+            atomic_compare_exchange_strong(&pool->life, &seen, now + REPAIRING)) {
+            repair_after_fork(pool);
             atomic_store(&pool->life, now);
             return;
         }

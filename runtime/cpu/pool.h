@@ -73,8 +73,8 @@ typedef struct Pool {
     struct Stream *busy;    // streams that have commands, the one served least recently first
     uint64_t tickets;       // number of commands up to now
     Scratch *scratch;       // free ones
-    struct Command *spare;  // free ones
-    size_t room;            // bytes of room after each of the spare commands
+    struct Command *free_commands;
+    size_t command_capacity;  // bytes that follow each of the free commands
 } Pool;
 
 // The result of event_record, filled when the stream reaches it. Event and commands share it.
@@ -93,16 +93,16 @@ typedef struct Grid {
     RtLaunch launch;
     CpuEntry *entry;
     int64_t total;
-    uint32_t takers;  // estimate of the threads that will share it
-    uint64_t cost;    // ps of a program, as in RtModule; guarded by the pool's lock
-    bool brief;       // only one thread runs it, for at most POOL_HERE_NS
+    uint32_t threads_expected;  // estimate of the threads that will share it
+    uint64_t cost;              // ps of a program, as in RtModule; guarded by the pool's lock
+    bool brief;                 // only one thread runs it, for at most POOL_HERE_NS
     _Alignas(64) _Atomic int64_t next;    // the first program that is not taken yet
     _Alignas(64) _Atomic int64_t failed;  // the lowest program whose assert failed; INT64_MAX: none
     // The rest of that failure, guarded by the pool's lock.
     int64_t failed_lane;
     uint32_t failed_site;
-    tilec_status scratch;  // why a thread had no scratch memory
-    struct Taker *active;  // threads that may have to be stopped
+    tilec_status scratch;       // why a thread had no scratch memory
+    struct GridThread *active;  // threads that may have to be stopped
 } Grid;
 
 typedef enum CommandKind {
@@ -118,7 +118,7 @@ typedef struct Command {
     struct Command *next;
     uint64_t ticket;
     bool exhausted;    // all of it is taken
-    size_t room;       // bytes that follow the command
+    size_t capacity;   // bytes that follow the command
     uint32_t threads;  // threads that work on it now
     RtModule *module;  // for grids and host functions
     Record *record;    // for record and wait
@@ -188,7 +188,7 @@ void stream_give(Pool *pool, Stream *stream);
 // Makes the work that runs outside the queue a command, ahead of all others and already counted.
 void stream_hand_over(Pool *pool, Stream *stream, Command *command);
 // Resets a stream that was made before a fork; its work is lost in the child.
-void stream_revive(Pool *pool, Stream *stream);
+void stream_reset(Pool *pool, Stream *stream);
 // Stores the first failure; takes over the report.
 void stream_fail(Stream *stream, tilec_status status, RtReport report);
 // Does a part of any stream's work; false when there is none.
@@ -233,7 +233,7 @@ void scratch_release(Pool *pool, Scratch *scratch);
 Scratch *scratch_borrow(Pool *pool);
 void scratch_return(Pool *pool, Scratch *scratch);
 // The reason to add to a message about missing scratch memory.
-const char *scratch_why_not(tilec_status status);
+const char *scratch_failure_text(tilec_status status);
 // Prepares `size` bytes for each worker and one thread that launches.
 tilec_status scratch_prepare(Pool *pool, size_t size);
 // Takes the larger scratch prepared for this worker, if there is one. The lock must be held.

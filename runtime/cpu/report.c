@@ -33,7 +33,7 @@ RtReport report_assert(const Grid *grid) {
 
 static void print_line(const Grid *grid, Str line) {
     os_mutex_lock(grid->pool->print_lock);
-    rt_print_say(grid->device->context, line);
+    rt_print_write(grid->device->context, line);
     os_mutex_unlock(grid->pool->print_lock);
 }
 

@@ -9,52 +9,53 @@
 
 // ---- Commands: those of the usual size are kept for the next ----
 
-enum { SPARE_EXTRA = 512 };
+enum { FREE_EXTRA = 512 };
 
 static Command *command_new(const Pool *pool, size_t extra) {
-    size_t align = _Alignof(Command), room = extra < SPARE_EXTRA ? SPARE_EXTRA : extra;
-    if (room < pool->room) room = pool->room;
+    size_t align = _Alignof(Command), room = extra < FREE_EXTRA ? FREE_EXTRA : extra;
+    if (room < pool->command_capacity) room = pool->command_capacity;
     room = (room + align - 1) / align * align;
     Command *c = aligned_alloc(align, sizeof(Command) + room);
-    if (c) c->room = room;
+    if (c) c->capacity = room;
     return c;
 }
 
 Command *command_create(Pool *pool, CommandKind kind, size_t extra) {
-    Command **link = &pool->spare;
-    while (*link && (*link)->room < extra) link = &(*link)->next;
+    Command **link = &pool->free_commands;
+    while (*link && (*link)->capacity < extra) link = &(*link)->next;
     Command *c = *link;
     if (c)
         *link = c->next;
     else
         c = command_new(pool, extra);
-    if (c) *c = (Command){.kind = kind, .room = c->room};
+    if (c) *c = (Command){.kind = kind, .capacity = c->capacity};
     return c;
 }
 
-static void keep_spare(Pool *pool, Command *c) {
-    c->next = pool->spare;
-    pool->spare = c;
+static void recycle_command(Pool *pool, Command *c) {
+    c->next = pool->free_commands;
+    pool->free_commands = c;
 }
 
 static void command_release(Pool *pool, Command *c) {
     record_release(c->record);
-    bool large = c->room > SPARE_EXTRA && c->room > pool->room;
+    bool large = c->capacity > FREE_EXTRA && c->capacity > pool->command_capacity;
     if (large)
         free(c);
     else
-        keep_spare(pool, c);
+        recycle_command(pool, c);
 }
 
 bool command_prepare(Pool *pool, size_t extra) {
     size_t align = _Alignof(Command), room = (extra + align - 1) / align * align;
-    if (room > pool->room) pool->room = room;
+    if (room > pool->command_capacity) pool->command_capacity = room;
     int missing = COMMANDS_PREPARED;
-    for (const Command *c = pool->spare; c && missing; c = c->next) missing -= c->room >= extra;
+    for (const Command *c = pool->free_commands; c && missing; c = c->next)
+        missing -= c->capacity >= extra;
     for (; missing; missing--) {
         Command *c = command_new(pool, extra);
         if (!c) return false;
-        keep_spare(pool, c);
+        recycle_command(pool, c);
     }
     return true;
 }
@@ -91,7 +92,7 @@ static uint32_t wanted(const Pool *pool, const Command *c) {
 static void accept_command(Pool *pool, Command *command) {
     pool_start(pool);
     command->ticket = ++pool->tickets;
-    command->grid.takers = pool->worker_count + 1;
+    command->grid.threads_expected = pool->worker_count + 1;
     if (command->module) {
         RtModule *m = command->module;
         if (m->epoch != atomic_load(&pool->epoch)) m->pending = 0;
@@ -310,7 +311,7 @@ void stream_hand_over(Pool *pool, Stream *stream, Command *command) {
     pool_signal_work(pool, wanted(pool, command));
 }
 
-void stream_revive(Pool *pool, Stream *stream) {
+void stream_reset(Pool *pool, Stream *stream) {
     uint32_t epoch = atomic_load(&pool->epoch);
     if (stream->epoch == epoch) return;
     stream->epoch = epoch;

@@ -10,15 +10,15 @@ enum { OLDEST = 75 };  // oldest architecture that code is made for
 
 // ---- Codes ----
 
-GpuMeaning cuda_code(GpuResult code) {
+GpuErrorInfo cuda_code(GpuResult code) {
     switch (code) {
-#define GPU_CODE(name, value, way, help) \
-    case value:                          \
-        return (GpuMeaning){#name, GPU_WAY_##way, help};
+#define GPU_CODE(name, value, kind, help) \
+    case value:                           \
+        return (GpuErrorInfo){#name, GPU_ERROR_##kind, help};
 #include "runtime/cuda/code.def"
 #undef GPU_CODE
     }
-    return (GpuMeaning){NULL, GPU_WAY_ABSENT, ""};
+    return (GpuErrorInfo){NULL, GPU_ERROR_NO_DEVICE, ""};
 }
 
 static const char *words(const GpuDriver *driver, GpuResult code, bool name) {
@@ -80,14 +80,14 @@ static void version_text(int version, char *text, size_t size) {
 
 // ---- The calling thread's context: the driver has a stack of them ----
 
-static GpuFailed enter(const GpuDevice *d, GpuPlace *place) {
-    *place = (GpuPlace){0};
+static GpuFailed enter(const GpuDevice *d, GpuSavedDevice *saved) {
+    *saved = (GpuSavedDevice){0};
     return (GpuFailed){GPU_CALL_push_current, GPU_DO(d, push_current, d->context)};
 }
 
-static void leave(const GpuDevice *d, GpuPlace place) {
+static void leave(const GpuDevice *d, GpuSavedDevice saved) {
     GpuContext ours;
-    (void)place;
+    (void)saved;
     GPU_DO(d, pop_current, &ours);
 }
 
@@ -130,7 +130,7 @@ static tilec_status check_stream(const tilec_device *device, GpuStreamHandle han
 
 static const char *const libraries[] = {"libcuda.so.1", NULL};
 
-const GpuSide cuda_side = {
+const GpuBackend cuda_backend = {
     .vendor = GPU_NVIDIA,
     .kind = "cuda",
     .owned = "NVIDIA's driver",
@@ -169,11 +169,11 @@ const GpuSide cuda_side = {
 };
 
 static tilec_status device_open(tilec_context *context, Str instance, void **state) {
-    return gpu_device_open(context, &cuda_side, instance, state);
+    return gpu_device_open(context, &cuda_backend, instance, state);
 }
 
 static tilec_status count(tilec_context *context, uint32_t *count) {
-    return gpu_device_count(context, &cuda_side, count);
+    return gpu_device_count(context, &cuda_backend, count);
 }
 
 const RtDeviceApi cuda_device_api = {

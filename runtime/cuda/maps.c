@@ -15,12 +15,12 @@ static GpuTensorPromotion promotion_of(uint32_t bytes) {
 
 tilec_status cuda_encode_map(tilec_device *device, const GpuMapFacts *f, void *map) {
     const GpuDevice *d = device->state;
-    GpuPlace place;
-    tilec_status s = gpu_enter(device, &place);
+    GpuSavedDevice saved;
+    tilec_status s = gpu_enter(device, &saved);
     if (s) return s;
     GpuResult r =
         GPU_DO(d, encode_map, map, f->type, f->rank, (void *)(uintptr_t)f->address, f->dims,
                f->strides, f->box, f->steps, 0, f->swizzle, promotion_of(f->l2), f->nan);
-    gpu_leave(d, place);
+    gpu_leave(d, saved);
     return r ? gpu_fail(device, GPU_CALL_encode_map, r) : TILEC_OK;
 }

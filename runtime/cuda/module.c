@@ -28,7 +28,7 @@ static GpuResult load_image(const Loading *l, const void *image, GpuModule *hand
 
 static tilec_status fail_load(const Loading *l, GpuResult code, Str ptx) {
     const GpuDevice *d = l->device->state;
-    if (cuda_code(code).way != GPU_WAY_UNABLE)
+    if (cuda_code(code).kind != GPU_ERROR_UNSUPPORTED)
         return gpu_fail(l->device, GPU_CALL_module_load, code);
     Sources *sources = sources_create(l->arena);
     const SourceFile *file = ptx.size ? source_add(sources, STR("kernel.ptx"), ptx) : NULL;
@@ -56,7 +56,8 @@ static tilec_status load_ptx(const Loading *l, Str ptx, GpuModule *handle) {
 static tilec_status load_cubin(const Loading *l, const RtCubinImage *image, GpuModule *handle) {
     GpuResult r = load_image(l, image->bytes.text, handle);
     if (!r) return TILEC_OK;
-    if (cuda_code(r).way != GPU_WAY_UNABLE || !image->ptx.size) return fail_load(l, r, STR(""));
+    if (cuda_code(r).kind != GPU_ERROR_UNSUPPORTED || !image->ptx.size)
+        return fail_load(l, r, STR(""));
     rt_log(l->device->context, TILEC_NOTE, "device %s does not run the machine code (%s): its PTX",
            l->device->name, cuda_code(r).name);
     return load_ptx(l, image->ptx, handle);

@@ -10,7 +10,7 @@
 #define TILEC_RUNTIME_CUDA_NUMBERS_H
 
 enum {
-#define GPU_CODE(name, value, way, help) name = value,
+#define GPU_CODE(name, value, kind, help) name = value,
 #include "runtime/cuda/code.def"
 #undef GPU_CODE
 };

@@ -3,15 +3,15 @@
 // Invariants: those of runtime/gpu/state.h.
 // Ownership: static tables.
 //
-//     tilec_status s = gpu_driver_open(context, &cuda_side, &driver);
+//     tilec_status s = gpu_driver_open(context, &cuda_backend, &driver);
 #ifndef TILEC_RUNTIME_CUDA_STATE_H
 #define TILEC_RUNTIME_CUDA_STATE_H
 
 #include "runtime/cuda/numbers.h"
 #include "runtime/gpu/state.h"
 
-extern const GpuSide cuda_side;
-GpuMeaning cuda_code(GpuResult code);
+extern const GpuBackend cuda_backend;
+GpuErrorInfo cuda_code(GpuResult code);
 
 // module.c
 tilec_status cuda_load(tilec_device *device, Arena *arena, const RtImage *image, RtModule *module);

@@ -40,44 +40,44 @@ static OsLibrary *open_any(const char *const *names, const char **path, OsError 
     return library;
 }
 
-tilec_status gpu_driver_open(tilec_context *context, const GpuSide *side, GpuDriver *driver) {
-    const char *wanted = os_env(side->variable), *path = NULL;
+tilec_status gpu_driver_open(tilec_context *context, const GpuBackend *backend, GpuDriver *driver) {
+    const char *wanted = os_env(backend->variable), *path = NULL;
     const char *const named[] = {wanted, NULL};
     OsError error;
-    OsLibrary *library = open_any(wanted && *wanted ? named : side->libraries, &path, &error);
+    OsLibrary *library = open_any(wanted && *wanted ? named : backend->libraries, &path, &error);
     if (!library)
         return rt_fail(context, TILEC_UNAVAILABLE,
                        "%s cannot be opened: %s; %s, or name its "
                        "library in %s",
-                       side->owned, error.text, side->install, side->variable);
+                       backend->owned, error.text, backend->install, backend->variable);
     void *found[GPU_CALLS];
     for (int i = 0; i < GPU_CALLS; i++) {
-        const char *symbol = gpu_call_symbol(side->vendor, (GpuCall)i);
+        const char *symbol = gpu_call_symbol(backend->vendor, (GpuCall)i);
         found[i] = symbol ? os_library_symbol(library, symbol) : NULL;
         if (found[i] || !symbol || rows[i].newer) continue;
         os_library_close(library);
         if (i == 0)
             return rt_fail(context, TILEC_UNAVAILABLE,
-                           "%s is not %s: it has no %s; name its library in %s", path, side->owned,
-                           symbol, side->variable);
+                           "%s is not %s: it has no %s; name its library in %s", path,
+                           backend->owned, symbol, backend->variable);
         return rt_fail(context, TILEC_UNAVAILABLE, "%s %s is too old: it has no %s; update it",
-                       side->owned, path, symbol);
+                       backend->owned, path, symbol);
     }
     memcpy(driver, found, sizeof *driver);
     os_library_keep(library);
     return TILEC_OK;
 }
 
-tilec_status gpu_way_status(RtGpuCall way) {
-    switch (way) {
-    case GPU_WAY_FINE: return TILEC_OK;
-    case GPU_WAY_LATER: return TILEC_INVALID_ARGUMENT;
-    case GPU_WAY_ABSENT: return TILEC_UNAVAILABLE;
-    case GPU_WAY_MEMORY: return TILEC_OUT_OF_MEMORY;
-    case GPU_WAY_UNABLE: return TILEC_UNSUPPORTED;
-    case GPU_WAY_REFUSED: return TILEC_LAUNCH_REFUSED;
-    case GPU_WAY_LOST: return TILEC_KERNEL_FAILED;
-    case GPU_WAY_DEFECT: break;
+tilec_status gpu_error_status(GpuErrorKind kind) {
+    switch (kind) {
+    case GPU_ERROR_NONE: return TILEC_OK;
+    case GPU_ERROR_NOT_READY: return TILEC_INVALID_ARGUMENT;
+    case GPU_ERROR_NO_DEVICE: return TILEC_UNAVAILABLE;
+    case GPU_ERROR_OUT_OF_MEMORY: return TILEC_OUT_OF_MEMORY;
+    case GPU_ERROR_UNSUPPORTED: return TILEC_UNSUPPORTED;
+    case GPU_ERROR_LAUNCH: return TILEC_LAUNCH_REFUSED;
+    case GPU_ERROR_LOST: return TILEC_KERNEL_FAILED;
+    case GPU_ERROR_INTERNAL: break;
     }
     return TILEC_INTERNAL;
 }

@@ -8,7 +8,7 @@
 // Ownership: the caller's, a plain struct.
 //
 //     GpuDriver driver;
-//     tilec_status s = gpu_driver_open(context, &cuda_side, &driver);
+//     tilec_status s = gpu_driver_open(context, &cuda_backend, &driver);
 //     if (!s && driver.init(0) == 0) …
 #ifndef TILEC_RUNTIME_GPU_DRIVER_H
 #define TILEC_RUNTIME_GPU_DRIVER_H
@@ -44,7 +44,8 @@ typedef enum GpuCall {
 // NULL: the vendor's driver does not have it.
 const char *gpu_call_symbol(GpuVendor vendor, GpuCall call);
 
-struct GpuSide;
-tilec_status gpu_driver_open(tilec_context *context, const struct GpuSide *side, GpuDriver *driver);
+struct GpuBackend;
+tilec_status gpu_driver_open(tilec_context *context, const struct GpuBackend *backend,
+                             GpuDriver *driver);
 
 #endif

@@ -5,22 +5,22 @@
 #include "runtime/gpu/state.h"
 
 void gpu_code_name(const GpuDevice *d, GpuResult code, StrBuf *out) {
-    GpuMeaning known = d->side->code(code);
-    const char *name = known.name ? known.name : d->side->words(&d->driver, code, true);
-    const char *text = d->side->words(&d->driver, code, false);
+    GpuErrorInfo known = d->backend->code(code);
+    const char *name = known.name ? known.name : d->backend->words(&d->driver, code, true);
+    const char *text = d->backend->words(&d->driver, code, false);
     strbuf_printf(out, "%s", name ? name : "an unknown error");
     if (!known.name) strbuf_printf(out, " %u", code);
     if (text && !(name && strcmp(text, name) == 0)) strbuf_printf(out, " (%s)", text);
 }
 
 void gpu_code_text(const GpuDevice *d, GpuResult code, StrBuf *out) {
-    GpuMeaning known = d->side->code(code);
+    GpuErrorInfo known = d->backend->code(code);
     gpu_code_name(d, code, out);
     if (known.help && known.help[0]) strbuf_printf(out, ": %s", known.help);
 }
 
 tilec_status gpu_code_status(const GpuDevice *d, GpuResult code) {
-    return gpu_way_status(d->side->code(code).way);
+    return gpu_error_status(d->backend->code(code).kind);
 }
 
 // ---- Failures ----
@@ -33,9 +33,9 @@ tilec_status gpu_fail_open(tilec_context *context, const GpuDevice *d, GpuCall c
     Arena *arena = arena_create();
     StrBuf text = strbuf(arena);
     gpu_code_text(d, code, &text);
-    if (d->side->missing) d->side->missing(d, (GpuFailed){call, code}, &text);
+    if (d->backend->missing) d->backend->missing(d, (GpuFailed){call, code}, &text);
     s = rt_fail(context, s == TILEC_OUT_OF_MEMORY ? s : TILEC_UNAVAILABLE, "device %s:%d: %s: %s",
-                d->side->kind, d->ordinal, gpu_call_symbol(d->side->vendor, call), text.text);
+                d->backend->kind, d->ordinal, gpu_call_symbol(d->backend->vendor, call), text.text);
     arena_destroy(arena);
     recover_end(&r);
     return s;
@@ -44,7 +44,7 @@ tilec_status gpu_fail_open(tilec_context *context, const GpuDevice *d, GpuCall c
 tilec_status gpu_fail_about(const tilec_device *device, GpuCall call, GpuResult code,
                             const char *about) {
     GpuDevice *d = device->state;
-    bool lost = d->side->code(code).way == GPU_WAY_LOST;
+    bool lost = d->backend->code(code).kind == GPU_ERROR_LOST;
     if (lost) atomic_store(&d->lost, code);
     Recovery r;
     if (RECOVER_FAILED(&r))
@@ -61,7 +61,7 @@ tilec_status gpu_fail_about(const tilec_device *device, GpuCall call, GpuResult 
             gpu_target_name(d->target, target));
     tilec_status s =
         rt_fail(device->context, gpu_code_status(d, code), "device %s: %s%s: %s", device->name,
-                gpu_call_symbol(d->side->vendor, call), about, text.text);
+                gpu_call_symbol(d->backend->vendor, call), about, text.text);
     arena_destroy(arena);
     recover_end(&r);
     return s;
@@ -89,12 +89,12 @@ tilec_status gpu_fail_lost(const tilec_device *device, GpuResult code) {
 
 // ---- The calling thread's device ----
 
-tilec_status gpu_enter(const tilec_device *device, GpuPlace *place) {
+tilec_status gpu_enter(const tilec_device *device, GpuSavedDevice *saved) {
     GpuDevice *d = device->state;
     GpuResult lost = atomic_load(&d->lost);
     if (lost) return gpu_fail_lost(device, lost);
-    GpuFailed failed = d->side->enter(d, place);
+    GpuFailed failed = d->backend->enter(d, saved);
     return failed.code ? gpu_fail(device, failed.call, failed.code) : TILEC_OK;
 }
 
-void gpu_leave(const GpuDevice *d, GpuPlace place) { d->side->leave(d, place); }
+void gpu_leave(const GpuDevice *d, GpuSavedDevice saved) { d->backend->leave(d, saved); }

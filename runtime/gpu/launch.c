@@ -7,25 +7,25 @@
 
 enum {
     ACROSS_MAX = 65535,  // the most programs along the second and third dimension
-    PARAMS_ROOM = sizeof(((LaunchRoom *)NULL)->block) + sizeof(GpuTail)
+    PARAMS_BYTES = sizeof(((LaunchBuffers *)NULL)->block) + sizeof(GpuTail)
 };
 
-_Static_assert((int)PARAMS_ROOM >= (int)GPU_PARAMS, "maps fit");
+_Static_assert((int)PARAMS_BYTES >= (int)GPU_PARAMS, "maps fit");
 
 #define REFUSE(...) rt_fail(device->context, TILEC_LAUNCH_REFUSED, __VA_ARGS__)
 
 // ---- Spots ----
 
-static void collect_failure(GpuStream *stream, const GpuSpot *s) {
+static void collect_failure(GpuStream *stream, const GpuReportSlot *s) {
     RtFailure f;
-    if (stream->status || !rt_failure_left(s->report, &f)) return;  // the first one is reported
+    if (stream->status || !rt_failure_read(s->report, &f)) return;  // the first one is reported
     if (s->programs > 1) f.note = "others may have failed, too: device interp counts them";
     stream->status = TILEC_KERNEL_FAILED;
     stream->failure = rt_report_assert(&s->variant, &f);
 }
 
-void gpu_spots_collect(GpuStream *stream) {
-    for (GpuSpot *s = stream->spots; s; s = s->next) {
+void gpu_report_slots_collect(GpuStream *stream) {
+    for (GpuReportSlot *s = stream->report_slots; s; s = s->next) {
         if (!s->report->launch && !s->report->used) continue;
         collect_failure(stream, s);
         rt_prints_take(s->report, &s->variant, s->launches == 1, &stream->prints);
@@ -34,10 +34,10 @@ void gpu_spots_collect(GpuStream *stream) {
     }
 }
 
-void gpu_spots_free(const GpuDevice *d, GpuStream *stream, const RtModule *module) {
-    GpuSpot **link = &stream->spots;
+void gpu_report_slots_free(const GpuDevice *d, GpuStream *stream, const RtModule *module) {
+    GpuReportSlot **link = &stream->report_slots;
     while (*link) {
-        GpuSpot *s = *link;
+        GpuReportSlot *s = *link;
         if (module && s->module != module) {
             link = &s->next;
             continue;
@@ -48,50 +48,51 @@ void gpu_spots_free(const GpuDevice *d, GpuStream *stream, const RtModule *modul
     }
 }
 
-static tilec_status make_spot(tilec_device *device, GpuSpot *spot) {
+static tilec_status make_slot(tilec_device *device, GpuReportSlot *slot) {
     const GpuDevice *d = device->state;
     void *memory = NULL;
-    spot->size = rt_gpu_report_size(&spot->variant);
-    GpuResult r = GPU_DO(d, host_alloc, &memory, (size_t)spot->size, d->side->numbers.host_flags);
+    slot->size = rt_gpu_report_size(&slot->variant);
+    GpuResult r =
+        GPU_DO(d, host_alloc, &memory, (size_t)slot->size, d->backend->numbers.host_flags);
     if (r) return gpu_fail(device, GPU_CALL_host_alloc, r);
-    r = GPU_DO(d, host_address, &spot->address, memory, 0);
+    r = GPU_DO(d, host_address, &slot->address, memory, 0);
     if (r) {
         GPU_DO(d, host_free, memory);
         return gpu_fail(device, GPU_CALL_host_address, r);
     }
-    spot->report = memory;
-    rt_gpu_report_clear(spot->report, spot->size);
+    slot->report = memory;
+    rt_gpu_report_clear(slot->report, slot->size);
     return TILEC_OK;
 }
 
-static GpuSpot *find_spot(const GpuStream *stream, const RtModule *module) {
-    GpuSpot *s = stream->spots;
+static GpuReportSlot *find_slot(const GpuStream *stream, const RtModule *module) {
+    GpuReportSlot *s = stream->report_slots;
     while (s && s->module != module) s = s->next;
     return s;
 }
 
 // The report for this launch's failed asserts and prints. It is made at the first launch on its
 // stream; 0 for kernels that have none. Call it in the device's context.
-static tilec_status take_spot(tilec_device *device, GpuStream *stream, const RtLaunch *l,
+static tilec_status take_slot(tilec_device *device, GpuStream *stream, const RtLaunch *l,
                               uint32_t launches, GpuTail *tail) {
     GpuDevice *d = device->state;
     const MetaVariant *v = &l->meta->variants[l->variant];
     *tail = (GpuTail){0};
     if (!v->site_count) return TILEC_OK;
     os_mutex_lock(d->lock);
-    GpuSpot *s = find_spot(stream, l->module);
+    GpuReportSlot *s = find_slot(stream, l->module);
     tilec_status status = TILEC_OK;
     if (!s) {
         s = calloc(1, sizeof *s);
         if (s) s->variant = *v;
-        status = s ? make_spot(device, s)
+        status = s ? make_slot(device, s)
                    : rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory");
         if (status) {
             free(s);
         } else {
             s->module = l->module;
-            s->next = stream->spots;
-            stream->spots = s;
+            s->next = stream->report_slots;
+            stream->report_slots = s;
         }
     }
     if (!status) s->programs = l->grid[0] * l->grid[1] * l->grid[2];
@@ -129,8 +130,8 @@ static uint64_t threads_of(const MetaVariant *v) {
 
 static tilec_status check_params(const tilec_device *device, const RtLaunch *l) {
     const GpuDevice *d = device->state;
-    uint32_t most = d->side->numbers.params_max, maps = l->meta->variants[l->variant].map_count;
-    if (!most || most > PARAMS_ROOM) most = PARAMS_ROOM;
+    uint32_t most = d->backend->numbers.params_max, maps = l->meta->variants[l->variant].map_count;
+    if (!most || most > PARAMS_BYTES) most = PARAMS_BYTES;
     if (maps && !l->maps)
         return REFUSE("%.*s: its tensor maps are missing", STR_ARG(l->meta->name));
     if (gpu_params_size(l->meta->size, maps) <= most) return TILEC_OK;
@@ -146,7 +147,7 @@ static tilec_status check_params(const tilec_device *device, const RtLaunch *l) 
 static tilec_status check_fits(const tilec_device *device, const RtLaunch *l) {
     const GpuDevice *d = device->state;
     const MetaVariant *v = &l->meta->variants[l->variant];
-    uint64_t threads = threads_of(v), row = d->side->numbers.threads_row;
+    uint64_t threads = threads_of(v), row = d->backend->numbers.threads_row;
     if (!threads || threads > (uint64_t)d->threads_max)
         return REFUSE(
             "%.*s: its programs have %llu threads, device %s has at most %d: use fewer "
@@ -174,7 +175,7 @@ static bool is_empty(const RtLaunch *l) {
 
 static tilec_status allow(const tilec_device *device, const RtLaunch *l) {
     const GpuDevice *d = device->state;
-    return d->side->allow ? d->side->allow(device, l) : TILEC_OK;
+    return d->backend->allow ? d->backend->allow(device, l) : TILEC_OK;
 }
 
 tilec_status gpu_launch_plain(const tilec_device *device, const RtLaunch *l,
@@ -205,9 +206,9 @@ static size_t write_params(const RtLaunch *l, GpuTail tail, uint8_t *params) {
 static tilec_status launch_here(const tilec_device *device, const GpuStream *stream,
                                 const RtLaunch *l, GpuTail tail) {
     const GpuDevice *d = device->state;
-    const GpuNumbers *n = &d->side->numbers;
+    const GpuNumbers *n = &d->backend->numbers;
     const MetaVariant *v = &l->meta->variants[l->variant];
-    uint8_t params[PARAMS_ROOM] __attribute__((aligned(16)));
+    uint8_t params[PARAMS_BYTES] __attribute__((aligned(16)));
     size_t size = write_params(l, tail, params);
     void *extra[] = {(void *)n->param_buffer, params, (void *)n->param_size, &size,
                      (void *)n->param_end};
@@ -221,29 +222,29 @@ static tilec_status launch_here(const tilec_device *device, const GpuStream *str
                          .blockDimZ = v->block[2] ? v->block[2] : 1,
                          .sharedMemBytes = v->shared_bytes,
                          .hStream = stream->handle};
-    return d->side->launch(device, l, &c, all);
+    return d->backend->launch(device, l, &c, all);
 }
 
 // Prepares everything that a launch needs and, unless this is a rehearsal, launches.
 static tilec_status start(tilec_device *device, GpuStream *stream, const RtLaunch *l,
                           bool rehearsal) {
     GpuTail tail = {0};
-    GpuPlace place;
+    GpuSavedDevice saved;
     if (is_empty(l)) return TILEC_OK;
     tilec_status s = check_grid(device, l);
     if (!s) s = check_fits(device, l);
-    if (!s) s = gpu_enter(device, &place);
+    if (!s) s = gpu_enter(device, &saved);
     if (s) return s;
     s = allow(device, l);
-    if (!s) s = take_spot(device, stream, l, !rehearsal, &tail);
+    if (!s) s = take_slot(device, stream, l, !rehearsal, &tail);
     if (!s && !rehearsal) s = launch_here(device, stream, l, tail);
-    gpu_leave(device->state, place);
+    gpu_leave(device->state, saved);
     return s;
 }
 
 static tilec_status ask_units(const tilec_device *device, const RtLaunch *l, uint64_t *units) {
     const GpuDevice *d = device->state;
-    const GpuNumbers *n = &d->side->numbers;
+    const GpuNumbers *n = &d->backend->numbers;
     const MetaVariant *v = &l->meta->variants[l->variant];
     size_t shared = n->shared_declared ? 0 : v->shared_bytes;
     int blocks = 0, multiprocessors = 0;
@@ -259,14 +260,14 @@ static tilec_status ask_units(const tilec_device *device, const RtLaunch *l, uin
 }
 
 tilec_status gpu_units(tilec_device *device, const RtLaunch *l, uint64_t *units) {
-    GpuPlace place;
+    GpuSavedDevice saved;
     uint64_t known = atomic_load_explicit(&l->module->units, memory_order_relaxed);
     *units = known;
     if (known) return TILEC_OK;
-    tilec_status s = gpu_enter(device, &place);
+    tilec_status s = gpu_enter(device, &saved);
     if (s) return s;
     s = ask_units(device, l, units);
-    gpu_leave(device->state, place);
+    gpu_leave(device->state, saved);
     if (!s) atomic_store_explicit(&l->module->units, *units, memory_order_relaxed);
     return s;
 }

@@ -15,7 +15,7 @@ static GpuAddress number_of(const void *address) { return (GpuAddress)(uintptr_t
 static tilec_status find_memory(const tilec_device *device, const void *address,
                                 GpuMemory *memory) {
     const GpuDevice *d = device->state;
-    GpuFailed failed = d->side->find_memory(d, number_of(address), memory);
+    GpuFailed failed = d->backend->find_memory(d, number_of(address), memory);
     return failed.code ? gpu_fail(device, failed.call, failed.code) : TILEC_OK;
 }
 
@@ -44,12 +44,12 @@ static tilec_status within(const tilec_device *device, const GpuStream *s, void 
 
 tilec_status gpu_host_alloc(tilec_device *device, size_t size, void **memory) {
     const GpuDevice *d = device->state;
-    GpuPlace place;
-    tilec_status s = gpu_enter(device, &place);
+    GpuSavedDevice saved;
+    tilec_status s = gpu_enter(device, &saved);
     if (s) return s;
     void *made = NULL;
-    GpuResult r = GPU_DO(d, host_alloc, &made, size, d->side->numbers.host_flags);
-    gpu_leave(d, place);
+    GpuResult r = GPU_DO(d, host_alloc, &made, size, d->backend->numbers.host_flags);
+    gpu_leave(d, saved);
     char about[48];
     snprintf(about, sizeof about, " of %zu bytes", size);
     if (r) return gpu_fail_about(device, GPU_CALL_host_alloc, r, about);
@@ -60,12 +60,12 @@ tilec_status gpu_host_alloc(tilec_device *device, size_t size, void **memory) {
 // The drivers do not say that they wait for the copies that use it.
 void gpu_host_free(tilec_device *device, void *memory, size_t size) {
     const GpuDevice *d = device->state;
-    GpuPlace place;
+    GpuSavedDevice saved;
     (void)size;
-    if (d->side->enter(d, &place).code) return;
+    if (d->backend->enter(d, &saved).code) return;
     (void)gpu_result(d, d->driver.synchronize());
     GPU_DO(d, host_free, memory);
-    gpu_leave(d, place);
+    gpu_leave(d, saved);
 }
 
 // ---- Copies that the host waits for ----
@@ -96,12 +96,12 @@ static tilec_status copy_any(const tilec_device *device, const GpuStream *s, voi
 }
 
 tilec_status gpu_copy(tilec_device *device, void *stream, void *to, const void *from, size_t size) {
-    GpuPlace place;
+    GpuSavedDevice saved;
     if (!size) return TILEC_OK;
-    tilec_status s = gpu_enter(device, &place);
+    tilec_status s = gpu_enter(device, &saved);
     if (s) return s;
     s = copy_any(device, stream, to, from, size);
-    gpu_leave(device->state, place);
+    gpu_leave(device->state, saved);
     return s;
 }
 
@@ -139,7 +139,8 @@ void gpu_stage_free(const GpuDevice *d, GpuStream *s, bool inside) {
 static tilec_status make_stage(const tilec_device *device, GpuStream *s) {
     const GpuDevice *d = device->state;
     if (s->stage) return TILEC_OK;
-    GpuResult r = GPU_DO(d, host_alloc, &s->stage, (size_t)STAGE_SIZE, d->side->numbers.host_flags);
+    GpuResult r =
+        GPU_DO(d, host_alloc, &s->stage, (size_t)STAGE_SIZE, d->backend->numbers.host_flags);
     if (!r) return TILEC_OK;
     s->stage = NULL;
     return gpu_fail(device, GPU_CALL_host_alloc, r);
@@ -200,7 +201,7 @@ static tilec_status move_host(const tilec_device *device, GpuStream *s, const Rt
 static tilec_status between(const tilec_device *device, const GpuStream *s, const RtMove *m) {
     const GpuDevice *d = device->state;
     GpuFailed failed =
-        d->side->copy_between(m->to_device->state, m->from_device->state, m, s->handle);
+        d->backend->copy_between(m->to_device->state, m->from_device->state, m, s->handle);
     return failed.code ? gpu_fail(device, failed.call, failed.code) : TILEC_OK;
 }
 
@@ -243,8 +244,8 @@ static tilec_status fill(const tilec_device *device, const GpuStream *s, const R
 }
 
 tilec_status gpu_move(tilec_device *device, void *stream, const RtMove *m) {
-    GpuPlace place;
-    tilec_status s = gpu_enter(device, &place);
+    GpuSavedDevice saved;
+    tilec_status s = gpu_enter(device, &saved);
     if (s) return s;
     switch (m->kind) {
     case RT_MOVE_WRITE:
@@ -253,6 +254,6 @@ tilec_status gpu_move(tilec_device *device, void *stream, const RtMove *m) {
     case RT_MOVE_BETWEEN: s = between(device, stream, m); break;
     case RT_MOVE_FILL: s = fill(device, stream, m); break;
     }
-    gpu_leave(device->state, place);
+    gpu_leave(device->state, saved);
     return s;
 }

@@ -13,7 +13,7 @@ Diags *gpu_bad_code(const tilec_device *device, Arena *arena, Sources *sources, 
     gpu_code_name(d, code, &text);
     diag_error(diags, (Span){0}, DIAG_UNSUPPORTED, "device %s does not take the code: %s",
                device->name, text.text);
-    if (!help) help = d->side->code(code).help;
+    if (!help) help = d->backend->code(code).help;
     if (help && help[0]) diag_help(diags, "%s", help);
     return diags;
 }
@@ -25,23 +25,23 @@ tilec_status gpu_module_function(tilec_device *device, Arena *arena, RtModule *m
     if (!r) return TILEC_OK;
     GPU_DO(d, module_unload, m->handle);
     m->handle = NULL;
-    if (r == d->side->numbers.not_found)
+    if (r == d->backend->numbers.not_found)
         return rt_fail(device->context, TILEC_INVALID_ARGUMENT,
                        "device %s: the code has no kernel '%s'", device->name, name);
     return gpu_fail(device, GPU_CALL_module_function, r);
 }
 
 // Runs in the device's context, which is left before running out of memory is reported.
-static tilec_status load_inside(tilec_device *device, GpuPlace place, Arena *arena,
+static tilec_status load_inside(tilec_device *device, GpuSavedDevice saved, Arena *arena,
                                 const RtImage *image, RtModule *m) {
     const GpuDevice *d = device->state;
     Recovery r;
     if (RECOVER_FAILED(&r)) {
         if (m->handle) GPU_DO(d, module_unload, m->handle);
-        gpu_leave(d, place);
+        gpu_leave(d, saved);
         os_out_of_memory();
     }
-    tilec_status s = d->side->load(device, arena, image, m);
+    tilec_status s = d->backend->load(device, arena, image, m);
     recover_end(&r);
     return s;
 }
@@ -49,11 +49,11 @@ static tilec_status load_inside(tilec_device *device, GpuPlace place, Arena *are
 tilec_status gpu_module_load(tilec_device *device, const RtImage *image, RtModule **module) {
     RtModule *m = recover_new(sizeof *m);
     Arena *arena = arena_create();
-    GpuPlace place;
-    tilec_status s = gpu_enter(device, &place);
+    GpuSavedDevice saved;
+    tilec_status s = gpu_enter(device, &saved);
     if (!s) {
-        s = load_inside(device, place, arena, image, m);
-        gpu_leave(device->state, place);
+        s = load_inside(device, saved, arena, image, m);
+        gpu_leave(device->state, saved);
     }
     arena_destroy(arena);
     if (!s) {
@@ -68,17 +68,17 @@ tilec_status gpu_module_load(tilec_device *device, const RtImage *image, RtModul
 // Waits for launches first; their failed asserts are reported with texts that are freed here.
 void gpu_module_unload(tilec_device *device, RtModule *module) {
     GpuDevice *d = device->state;
-    GpuPlace place;
-    bool inside = !d->side->enter(d, &place).code;
+    GpuSavedDevice saved;
+    bool inside = !d->backend->enter(d, &saved).code;
     bool fine = inside && !gpu_result(d, d->driver.synchronize());
     os_mutex_lock(d->lock);
     for (GpuStream *s = d->streams; s; s = s->next) {
-        if (fine) gpu_spots_collect(s);
-        gpu_spots_free(d, s, module);
+        if (fine) gpu_report_slots_collect(s);
+        gpu_report_slots_free(d, s, module);
     }
     os_mutex_unlock(d->lock);
     if (inside) GPU_DO(d, module_unload, module->handle);
-    if (inside) gpu_leave(d, place);
+    if (inside) gpu_leave(d, saved);
     recover_free(module->image);
     recover_free(module);
 }

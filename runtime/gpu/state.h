@@ -2,19 +2,20 @@
 // that a vendor implements.
 //
 // The two drivers mirror each other, so one implementation of streams, events, buffers, reports and
-// launches serves both devices, `cuda` and `hip`. The differences are in a GpuSide: names, numbers,
-// error codes, how a device becomes the calling thread's current one, and how code is loaded.
-// Invariants: `lock` guards the list of streams, their spots and their stored failures; it may be
-// held while the driver is called. Every driver call, except those for opening, is between
+// launches serves both devices, `cuda` and `hip`. The differences are in a GpuBackend: names,
+// numbers, error codes, how a device becomes the calling thread's current one, and how code is
+// loaded.
+// Invariants: `lock` guards the list of streams, their report slots and their stored failures; it
+// may be held while the driver is called. Every driver call, except those for opening, is between
 // gpu_enter and gpu_leave, and its result goes through gpu_result. So the caller's thread keeps its
 // current device, and our failures do not stay as the thread's last HIP error.
-// Ownership: the device owns the list of its streams; streams own their spots.
+// Ownership: the device owns the list of its streams; streams own their report slots.
 //
-//     GpuPlace place;
-//     tilec_status s = gpu_enter(device, &place);
+//     GpuSavedDevice saved;
+//     tilec_status s = gpu_enter(device, &saved);
 //     if (s) return s;
 //     GpuResult r = GPU_DO(d, mem_alloc, &at, size);
-//     gpu_leave(d, place);
+//     gpu_leave(d, saved);
 //     return r ? gpu_fail(device, GPU_CALL_mem_alloc, r) : TILEC_OK;
 #ifndef TILEC_RUNTIME_GPU_STATE_H
 #define TILEC_RUNTIME_GPU_STATE_H
@@ -32,22 +33,22 @@ typedef struct GpuStream GpuStream;
 typedef struct GpuDevice GpuDevice;
 
 // The kind of an error code of the driver.
-typedef enum RtGpuCall {
-    GPU_WAY_FINE,
-    GPU_WAY_LATER,    // not a failure: not yet
-    GPU_WAY_ABSENT,   // the device cannot be used here
-    GPU_WAY_MEMORY,   // out of memory
-    GPU_WAY_UNABLE,   // the device or driver cannot do what was asked
-    GPU_WAY_REFUSED,  // a launch that does not fit the device
-    GPU_WAY_LOST,     // a kernel or the machine failed: the process cannot use the device any more
-    GPU_WAY_DEFECT    // a call that is our mistake
-} RtGpuCall;
-typedef struct GpuMeaning {
+typedef enum GpuErrorKind {
+    GPU_ERROR_NONE,
+    GPU_ERROR_NOT_READY,      // not a failure: not yet
+    GPU_ERROR_NO_DEVICE,      // the device cannot be used here
+    GPU_ERROR_OUT_OF_MEMORY,  // out of memory
+    GPU_ERROR_UNSUPPORTED,    // the device or driver cannot do what was asked
+    GPU_ERROR_LAUNCH,         // a launch that does not fit the device
+    GPU_ERROR_LOST,  // a kernel or the machine failed: the process cannot use the device any more
+    GPU_ERROR_INTERNAL  // a call that is our mistake
+} GpuErrorKind;
+typedef struct GpuErrorInfo {
     const char *name;  // "CUDA_ERROR_NO_DEVICE"; NULL: unknown
-    RtGpuCall way;
+    GpuErrorKind kind;
     const char *help;  // "" when there is none
-} GpuMeaning;
-tilec_status gpu_way_status(RtGpuCall way);
+} GpuErrorInfo;
+tilec_status gpu_error_status(GpuErrorKind kind);
 
 // The call that failed; code 0: none.
 typedef struct GpuFailed {
@@ -59,10 +60,10 @@ typedef struct GpuFailed {
 typedef enum GpuMemory { GPU_MEMORY_DEVICE, GPU_MEMORY_PINNED, GPU_MEMORY_PAGES } GpuMemory;
 
 // The calling thread's previous device, for gpu_leave.
-typedef struct GpuPlace {
+typedef struct GpuSavedDevice {
     int device;
     bool changed;
-} GpuPlace;
+} GpuSavedDevice;
 
 // Constants of the driver that differ between vendors.
 typedef struct GpuNumbers {
@@ -84,7 +85,7 @@ typedef struct GpuParams {
     void **extra;  // a buffer of all
 } GpuParams;
 
-typedef struct GpuSide {
+typedef struct GpuBackend {
     GpuVendor vendor;
     const char *kind;              // "cuda": the kind of its devices
     const char *owned;             // "NVIDIA's driver"
@@ -92,7 +93,7 @@ typedef struct GpuSide {
     const char *const *libraries;  // tried in this order; NULL ends them
     const char *install;           // help for a missing library: "install it"
     GpuNumbers numbers;
-    GpuMeaning (*code)(GpuResult code);
+    GpuErrorInfo (*code)(GpuResult code);
     // The driver's text or name for a code; NULL: it has none.
     const char *(*words)(const GpuDriver *driver, GpuResult code, bool name);
     // Adds the reason why there is no such device to the driver's text, or nothing. NULL: never
@@ -101,8 +102,8 @@ typedef struct GpuSide {
     // Fills in target, version and the vendor's own data for a device whose number is known.
     tilec_status (*find)(tilec_context *context, GpuDevice *d);
     void (*release)(GpuDevice *d);
-    GpuFailed (*enter)(const GpuDevice *d, GpuPlace *place);
-    void (*leave)(const GpuDevice *d, GpuPlace place);
+    GpuFailed (*enter)(const GpuDevice *d, GpuSavedDevice *saved);
+    void (*leave)(const GpuDevice *d, GpuSavedDevice saved);
     GpuFailed (*find_memory)(const GpuDevice *d, GpuAddress address, GpuMemory *memory);
     // A copy on the stream, whose device is current.
     GpuFailed (*copy_between)(const GpuDevice *to_device, const GpuDevice *from_device,
@@ -117,10 +118,10 @@ typedef struct GpuSide {
                            GpuLaunchConfig *config, GpuParams params);
     const char *drives;                                     // "a driver for ", before the version
     void (*version)(int version, char *text, size_t size);  // "CUDA 12.2"
-} GpuSide;
+} GpuBackend;
 
 struct GpuDevice {
-    const GpuSide *side;
+    const GpuBackend *backend;
     GpuDriver driver;
     GpuNumber number;
     GpuContext context;  // for NVIDIA
@@ -136,7 +137,7 @@ struct GpuDevice {
 
 // The report of one module's launches on one stream, which holds the first failure. It is in host
 // memory that the device can access.
-typedef struct GpuSpot {
+typedef struct GpuReportSlot {
     const RtModule *module;
     MetaVariant variant;  // its texts live as long as the module
     int64_t programs;     // programs of the last launch
@@ -145,8 +146,8 @@ typedef struct GpuSpot {
     uint64_t size;        // size of the report
     GpuReport *report;
     GpuAddress address;
-    struct GpuSpot *next;
-} GpuSpot;
+    struct GpuReportSlot *next;
+} GpuReportSlot;
 
 // A copy between pages of the host and a stream's stage: a thread of the driver's makes it.
 typedef struct GpuStageCopy {
@@ -160,7 +161,7 @@ typedef struct GpuStageCopy {
 struct GpuStream {
     GpuStreamHandle handle;
     bool foreign;  // made by another library, which destroys it
-    GpuSpot *spots;
+    GpuReportSlot *report_slots;
     void *stage;           // pinned memory, through which pages are copied; NULL: not needed yet
     GpuStageCopy *copies;  // that were asked for, done ones among them
     tilec_status status;   // kept until the stream is synchronised
@@ -186,8 +187,8 @@ static inline GpuResult gpu_result(const GpuDevice *d, GpuResult code) {
     if (code && d->driver.forget_error) d->driver.forget_error();
     return code;
 }
-tilec_status gpu_enter(const tilec_device *device, GpuPlace *place);
-void gpu_leave(const GpuDevice *d, GpuPlace place);
+tilec_status gpu_enter(const tilec_device *device, GpuSavedDevice *saved);
+void gpu_leave(const GpuDevice *d, GpuSavedDevice saved);
 // Reports what failed, and remembers that a device is lost.
 tilec_status gpu_fail(const tilec_device *device, GpuCall call, GpuResult code);
 // The same, with " (more)" after the text: the subject of the call.
@@ -209,11 +210,11 @@ tilec_status gpu_code_status(const GpuDevice *d, GpuResult code);
     } while (0)
 
 // device.c
-tilec_status gpu_device_open(tilec_context *context, const GpuSide *side, Str instance,
+tilec_status gpu_device_open(tilec_context *context, const GpuBackend *backend, Str instance,
                              void **state);
 void gpu_device_close(void *state);
 GpuTarget gpu_device_target(const tilec_device *device);
-tilec_status gpu_device_count(tilec_context *context, const GpuSide *side, uint32_t *count);
+tilec_status gpu_device_count(tilec_context *context, const GpuBackend *backend, uint32_t *count);
 tilec_status gpu_device_info(tilec_device *device, RtDeviceInfo *info);
 void gpu_device_describe(const tilec_device *device, StrBuf *out);
 int32_t gpu_memory_number(const tilec_device *device);
@@ -258,14 +259,15 @@ Diags *gpu_bad_code(const tilec_device *device, Arena *arena, Sources *sources, 
 tilec_status gpu_prepare(tilec_device *device, void *stream, const RtLaunch *launch);
 tilec_status gpu_launch(tilec_device *device, void *stream, const RtLaunch *launch);
 tilec_status gpu_units(tilec_device *device, const RtLaunch *launch, uint64_t *units);
-// For GpuSide.launch: the launch call that both drivers have.
+// For GpuBackend.launch: the launch call that both drivers have.
 tilec_status gpu_launch_plain(const tilec_device *device, const RtLaunch *launch,
                               const GpuLaunchConfig *config, GpuParams params);
 // Moves the failure and prints of the stream's kernels to the stream. The device must be idle and
 // the lock held.
-void gpu_spots_collect(GpuStream *stream);
-// Frees the spots of a module, or (NULL) all. Call it in the device's context, with the lock held.
-void gpu_spots_free(const GpuDevice *d, GpuStream *stream, const RtModule *module);
+void gpu_report_slots_collect(GpuStream *stream);
+// Frees the report slots of a module, or (NULL) all. Call it in the device's context, with the lock
+// held.
+void gpu_report_slots_free(const GpuDevice *d, GpuStream *stream, const RtModule *module);
 
 // A device's table without its kind, the number of its memory, and `open`.
 #define GPU_DEVICE_FUNCTIONS                                                                    \

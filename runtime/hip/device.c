@@ -10,15 +10,15 @@
 
 // ---- Codes ----
 
-GpuMeaning hip_code(GpuResult code) {
+GpuErrorInfo hip_code(GpuResult code) {
     switch (code) {
-#define GPU_CODE(name, value, way, help) \
-    case value:                          \
-        return (GpuMeaning){#name, GPU_WAY_##way, help};
+#define GPU_CODE(name, value, kind, help) \
+    case value:                           \
+        return (GpuErrorInfo){#name, GPU_ERROR_##kind, help};
 #include "runtime/hip/code.def"
 #undef GPU_CODE
     }
-    return (GpuMeaning){NULL, GPU_WAY_ABSENT, ""};
+    return (GpuErrorInfo){NULL, GPU_ERROR_NO_DEVICE, ""};
 }
 
 static const char *words(const GpuDriver *driver, GpuResult code, bool name) {
@@ -43,7 +43,7 @@ static void missing(const GpuDevice *d, GpuFailed failed, StrBuf *out) {
     if (!counted || (failed.code != hipErrorNoDevice && failed.code != hipErrorInvalidDevice))
         return;
     static const HipPlaces places = {"/dev/kfd", "/dev/dri", "/sys/class/kfd/kfd/topology/nodes"};
-    HipSystem s = hip_look(&places);
+    HipSystem s = hip_probe(&places);
     strbuf_add(out, STR("; "));
     hip_version_text(d->version, out);
     strbuf_add(out, STR(" finds no GPU: "));
@@ -56,7 +56,7 @@ static void missing(const GpuDevice *d, GpuFailed failed, StrBuf *out) {
 // layout of that time. The features after the name ("gfx90a:sramecc+:xnack-") do not matter for our
 // code.
 static tilec_status read_name(tilec_context *context, GpuDevice *d, char *name) {
-    _Alignas(16) char properties[HIP_PROPERTIES_ROOM] = {0};
+    _Alignas(16) char properties[HIP_PROPERTIES_BYTES_MAX] = {0};
     size_t at = HIP_PROPERTIES_NAME_6;
     if (d->driver.properties_6) {
         GPU_TRY_OPEN(properties_6, properties, d->ordinal);
@@ -100,18 +100,18 @@ static tilec_status find(tilec_context *context, GpuDevice *d) {
 
 // ---- The calling thread's device: each thread has one ----
 
-static GpuFailed enter(const GpuDevice *d, GpuPlace *place) {
-    *place = (GpuPlace){0};
-    GpuResult r = GPU_DO(d, get_current, &place->device);
+static GpuFailed enter(const GpuDevice *d, GpuSavedDevice *saved) {
+    *saved = (GpuSavedDevice){0};
+    GpuResult r = GPU_DO(d, get_current, &saved->device);
     if (r) return (GpuFailed){GPU_CALL_get_current, r};
-    if (place->device == d->number) return (GpuFailed){0};
+    if (saved->device == d->number) return (GpuFailed){0};
     r = GPU_DO(d, set_current, d->number);
-    place->changed = !r;
+    saved->changed = !r;
     return (GpuFailed){GPU_CALL_set_current, r};
 }
 
-static void leave(const GpuDevice *d, GpuPlace place) {
-    if (place.changed) GPU_DO(d, set_current, place.device);
+static void leave(const GpuDevice *d, GpuSavedDevice saved) {
+    if (saved.changed) GPU_DO(d, set_current, saved.device);
 }
 
 // HIP 6 renumbered the kinds of memory as NVIDIA does: 0 is memory unknown to HIP, 1 is host
@@ -169,7 +169,7 @@ static const char *const libraries[] = {
     NULL,
 };
 
-const GpuSide hip_side = {
+const GpuBackend hip_backend = {
     .vendor = GPU_AMD,
     .kind = "hip",
     .owned = "AMD's HIP",
@@ -210,11 +210,11 @@ const GpuSide hip_side = {
 };
 
 static tilec_status device_open(tilec_context *context, Str instance, void **state) {
-    return gpu_device_open(context, &hip_side, instance, state);
+    return gpu_device_open(context, &hip_backend, instance, state);
 }
 
 static tilec_status count(tilec_context *context, uint32_t *count) {
-    return gpu_device_count(context, &hip_side, count);
+    return gpu_device_count(context, &hip_backend, count);
 }
 
 static uint32_t object_newest(const tilec_device *device) {

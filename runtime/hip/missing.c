@@ -28,25 +28,25 @@ static uint32_t processor_of(uint32_t version) {
                : 0;
 }
 
-static HipNode look_at(Arena *arena, const char *path) {
+static HipNode probe_node(Arena *arena, const char *path) {
     OsError error;
     if (!os_path_exists(path)) return HIP_NODE_ABSENT;
-    return os_path_writable(arena, path, &error) ? HIP_NODE_FINE : HIP_NODE_DENIED;
+    return os_path_writable(arena, path, &error) ? HIP_NODE_OK : HIP_NODE_DENIED;
 }
 
 // CPUs of the machine are nodes, too; their version is 0.
 static void add_card(Arena *arena, const HipPlaces *places, Str properties, HipSystem *s) {
     HipCard card = {.processor = processor_of(number_behind(properties, "gfx_target_version")),
                     .minor = number_behind(properties, "drm_render_minor"),
-                    .render = HIP_NODE_FINE};
+                    .render = HIP_NODE_OK};
     if (!card.processor) return;
     if (card.minor)
         card.render =
-            look_at(arena, arena_printf(arena, "%s/renderD%u", places->renders, card.minor));
+            probe_node(arena, arena_printf(arena, "%s/renderD%u", places->renders, card.minor));
     s->cards[s->count++] = card;
 }
 
-static void look_for_cards(Arena *arena, const HipPlaces *places, HipSystem *s) {
+static void find_cards(Arena *arena, const HipPlaces *places, HipSystem *s) {
     enum { NODES = 64, SIZE = 1 << 16 };
     for (int i = 0; i < NODES && s->count < HIP_CARDS; i++) {
         Str text;
@@ -56,10 +56,10 @@ static void look_for_cards(Arena *arena, const HipPlaces *places, HipSystem *s) 
     }
 }
 
-HipSystem hip_look(const HipPlaces *places) {
+HipSystem hip_probe(const HipPlaces *places) {
     Arena *arena = arena_create();
-    HipSystem s = {.node = look_at(arena, places->node)};
-    look_for_cards(arena, places, &s);
+    HipSystem s = {.node = probe_node(arena, places->node)};
+    find_cards(arena, places, &s);
     arena_destroy(arena);
     return s;
 }
@@ -83,7 +83,7 @@ const char *hip_override(uint32_t number, uint32_t *becomes) {
     return NULL;
 }
 
-static void say_unsupported(const HipSystem *s, StrBuf *out) {
+static void add_unsupported(const HipSystem *s, StrBuf *out) {
     strbuf_printf(out, "the kernel driver has a gfx%x", s->cards[0].processor);
     for (uint32_t i = 1; i < s->count; i++) strbuf_printf(out, ", a gfx%x", s->cards[i].processor);
     strbuf_add(out, STR("; HIP_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES may hide it, or this ROCm "
@@ -98,7 +98,7 @@ static void say_unsupported(const HipSystem *s, StrBuf *out) {
     }
 }
 
-static void say_denied(const char *path, StrBuf *out) {
+static void add_denied(const char *path, StrBuf *out) {
     strbuf_printf(out,
                   "%s may not be opened: join the groups that may (sudo usermod -aG render,video "
                   "$USER) and log in again",
@@ -106,7 +106,7 @@ static void say_denied(const char *path, StrBuf *out) {
 }
 
 // Checks the render nodes of the cards. True: one cannot be opened, and the reason was added.
-static bool say_renders(const HipSystem *s, StrBuf *out) {
+static bool add_renders(const HipSystem *s, StrBuf *out) {
     for (uint32_t i = 0; i < s->count; i++) {
         char path[48];
         snprintf(path, sizeof path, "/dev/dri/renderD%u", s->cards[i].minor);
@@ -115,8 +115,8 @@ static bool say_renders(const HipSystem *s, StrBuf *out) {
             strbuf_printf(out, "there is no %s: give it to the container (--device /dev/dri)",
                           path);
             return true;
-        case HIP_NODE_DENIED: say_denied(path, out); return true;
-        case HIP_NODE_FINE: break;
+        case HIP_NODE_DENIED: add_denied(path, out); return true;
+        case HIP_NODE_OK: break;
         }
     }
     return false;
@@ -128,12 +128,12 @@ void hip_missing_text(const HipSystem *s, StrBuf *out) {
         strbuf_add(out, STR("there is no /dev/kfd: load the kernel driver (modprobe amdgpu), or "
                             "give it to the container (--device /dev/kfd --device /dev/dri)"));
         return;
-    case HIP_NODE_DENIED: say_denied("/dev/kfd", out); return;
-    case HIP_NODE_FINE: break;
+    case HIP_NODE_DENIED: add_denied("/dev/kfd", out); return;
+    case HIP_NODE_OK: break;
     }
-    if (say_renders(s, out)) return;
+    if (add_renders(s, out)) return;
     if (s->count)
-        say_unsupported(s, out);
+        add_unsupported(s, out);
     else
         strbuf_add(out, STR("the kernel driver is loaded but has no GPU"));
 }

@@ -5,7 +5,7 @@
 // Ownership: the caller's, plain structs.
 //
 //     const HipPlaces places = {"/dev/kfd", "/dev/dri", "/sys/class/kfd/kfd/topology/nodes"};
-//     HipSystem s = hip_look(&places);
+//     HipSystem s = hip_probe(&places);
 //     hip_missing_text(&s, &text);    // "there is no /dev/kfd: …"
 #ifndef TILEC_RUNTIME_HIP_MISSING_H
 #define TILEC_RUNTIME_HIP_MISSING_H
@@ -17,7 +17,7 @@
 
 enum { HIP_CARDS = 16 };
 
-typedef enum HipNode { HIP_NODE_ABSENT, HIP_NODE_DENIED, HIP_NODE_FINE } HipNode;
+typedef enum HipNode { HIP_NODE_ABSENT, HIP_NODE_DENIED, HIP_NODE_OK } HipNode;
 typedef struct HipPlaces {
     const char *node, *renders, *topology;
 } HipPlaces;
@@ -32,7 +32,7 @@ typedef struct HipSystem {
     uint32_t count;
 } HipSystem;
 
-HipSystem hip_look(const HipPlaces *places);
+HipSystem hip_probe(const HipPlaces *places);
 void hip_missing_text(const HipSystem *system, StrBuf *out);
 
 // The value of HSA_OVERRIDE_GFX_VERSION for a processor, and the processor it stands for; NULL:

@@ -52,7 +52,8 @@ uint32_t hip_object_newest(int version) {
 
 static tilec_status fail_load(const tilec_device *device, Arena *arena, GpuResult code, Str bytes) {
     const GpuDevice *d = device->state;
-    if (hip_code(code).way != GPU_WAY_UNABLE) return gpu_fail(device, GPU_CALL_module_load, code);
+    if (hip_code(code).kind != GPU_ERROR_UNSUPPORTED)
+        return gpu_fail(device, GPU_CALL_module_load, code);
     uint32_t found = object_version(bytes), newest = hip_object_newest(d->version);
     StrBuf help = strbuf(arena);
     if (found > newest) {

@@ -9,7 +9,7 @@
 #define TILEC_RUNTIME_HIP_NUMBERS_H
 
 enum {
-#define GPU_CODE(name, value, way, help) name = value,
+#define GPU_CODE(name, value, kind, help) name = value,
 #include "runtime/hip/code.def"
 #undef GPU_CODE
 };
@@ -25,7 +25,7 @@ enum {
     HIP_PROPERTIES_NAME_5 = 396,
     HIP_PROPERTIES_NAME_6 = 1160,
     HIP_PROPERTIES_NAME_SIZE = 256,
-    HIP_PROPERTIES_ROOM = 4096  // larger than either, with room for later versions
+    HIP_PROPERTIES_BYTES_MAX = 4096  // larger than either, with room for later versions
 };
 
 #endif

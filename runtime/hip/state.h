@@ -3,15 +3,15 @@
 // Invariants: those of runtime/gpu/state.h.
 // Ownership: static tables.
 //
-//     tilec_status s = gpu_driver_open(context, &hip_side, &driver);
+//     tilec_status s = gpu_driver_open(context, &hip_backend, &driver);
 #ifndef TILEC_RUNTIME_HIP_STATE_H
 #define TILEC_RUNTIME_HIP_STATE_H
 
 #include "runtime/gpu/state.h"
 #include "runtime/hip/numbers.h"
 
-extern const GpuSide hip_side;
-GpuMeaning hip_code(GpuResult code);
+extern const GpuBackend hip_backend;
+GpuErrorInfo hip_code(GpuResult code);
 void hip_version_text(int version, StrBuf *out);  // "HIP 5.2.21153"
 
 // module.c

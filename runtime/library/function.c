@@ -276,7 +276,7 @@ static tilec_status resolve_locked(LibraryFunction *f, const tilec_arg *args, si
     arena_reset(f->scratch, (ArenaMark){0});
     FunctionChoice c = {
         .f = f, .scratch = f->scratch, .args = args, .count = count, .own_grid = own_grid};
-    c.plan = launch_plan(arena_new(c.scratch, LaunchRoom, 1));
+    c.plan = launch_plan(arena_new(c.scratch, LaunchBuffers, 1));
     tilec_status s = choose(&c, &found);
     if (!s) *loaded = &found->loaded;
     return s;

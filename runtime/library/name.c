@@ -31,7 +31,7 @@ static bool kernel_of(const tilec_library *l, uint32_t function, Arena *arena,
                       ArchiveGroup *group) {
     ArchiveFunction f;
     TRY(archive_function_whole(&l->archive, function, &f) && f.group_count);
-    return archive_group(&l->archive, f.first_group, arena, group) == ARCHIVE_FINE;
+    return archive_group(&l->archive, f.first_group, arena, group) == ARCHIVE_OK;
 }
 
 // Finds the word after the option in the command, from *at on, without its quotes and surrounding
@@ -128,7 +128,7 @@ static Str nearest_function(const tilec_library *l, Str name, Arena *arena) {
     return str_nearest(name, known, count);
 }
 
-static tilec_status say_no_function(const tilec_library *l, const char *name, Arena *arena) {
+static tilec_status fail_no_function(const tilec_library *l, const char *name, Arena *arena) {
     StrBuf text = strbuf(arena), lines = strbuf(arena);
     Str nearest = nearest_function(l, str(name), arena);
     if (nearest.size) strbuf_printf(&text, "; did you mean '%.*s'?", STR_ARG(nearest));
@@ -149,7 +149,7 @@ static tilec_status no_function(const tilec_library *l, const char *name) {
     Recovery r;
     if (RECOVER_FAILED(&r)) return rt_no_memory(l->device->context);
     Arena *arena = arena_create();
-    tilec_status s = say_no_function(l, name, arena);
+    tilec_status s = fail_no_function(l, name, arena);
     arena_destroy(arena);
     recover_end(&r);
     return s;

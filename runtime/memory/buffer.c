@@ -134,7 +134,7 @@ tilec_status rt_buffer_used(tilec_device *device, tilec_buffer buffer, void *eve
     return TILEC_OK;
 }
 
-bool rt_buffer_hold(tilec_context *context, tilec_buffer buffer) {
+bool rt_buffer_retain(tilec_context *context, tilec_buffer buffer) {
     os_mutex_lock(context->lock);
     RtBuffer *b = live_slot(context, buffer);
     if (b) b->holds++;
@@ -142,7 +142,7 @@ bool rt_buffer_hold(tilec_context *context, tilec_buffer buffer) {
     return b != NULL;
 }
 
-void rt_buffer_let_go(tilec_context *context, tilec_buffer buffer) {
+void rt_buffer_release(tilec_context *context, tilec_buffer buffer) {
     RtBuffer freed = {0};
     os_mutex_lock(context->lock);
     RtBuffer *b = find_slot(context, buffer);

@@ -29,7 +29,7 @@ static RtBlock *take_out(tilec_device *d, RtBlock **link) {
     RtBlock *b = *link;
     *link = b->next;
     b->next = NULL;
-    d->pool.spare -= b->size;
+    d->pool.free_bytes -= b->size;
     return b;
 }
 
@@ -37,7 +37,7 @@ static void put_in(tilec_device *d, RtBlock *b) {
     lock(d);
     b->next = d->pool.free;
     d->pool.free = b;
-    d->pool.spare += b->size;
+    d->pool.free_bytes += b->size;
     unlock(d);
 }
 
@@ -75,8 +75,8 @@ RtBlock *rt_block_make(tilec_device *d, void *address, size_t size) {
     *b = (RtBlock){.address = address, .size = size};
     RtPool *p = &d->pool;
     lock(d);
-    bool room = size <= p->limit && p->held <= p->limit - size;
-    if (room) p->held += size;
+    bool room = size <= p->limit && p->total <= p->limit - size;
+    if (room) p->total += size;
     unlock(d);
     if (room) return b;
     free(b);
@@ -87,7 +87,7 @@ void rt_block_free(tilec_device *d, RtBlock *b) {
     d->api->free(d, b->address, b->size);
     if (b->event) d->api->event_destroy(d, b->event);
     lock(d);
-    d->pool.held -= b->size;
+    d->pool.total -= b->size;
     unlock(d);
     free(b);
 }
@@ -96,7 +96,7 @@ bool rt_pool_trim(tilec_device *d, size_t keep) {
     bool any = false;
     for (;;) {
         lock(d);
-        RtBlock *b = d->pool.spare > keep ? take_out(d, &d->pool.free) : NULL;
+        RtBlock *b = d->pool.free_bytes > keep ? take_out(d, &d->pool.free) : NULL;
         unlock(d);
         if (!b) return any;
         rt_block_free(d, b);
@@ -109,11 +109,11 @@ static bool reserve(tilec_device *d, size_t size, size_t *in_use, size_t *limit)
     for (;;) {
         lock(d);
         RtPool *p = &d->pool;
-        bool room = size <= p->limit && p->held <= p->limit - size;
-        if (room) p->held += size;
-        *in_use = p->held - p->spare;
+        bool room = size <= p->limit && p->total <= p->limit - size;
+        if (room) p->total += size;
+        *in_use = p->total - p->free_bytes;
         *limit = p->limit;
-        size_t spare = p->spare;
+        size_t spare = p->free_bytes;
         unlock(d);
         if (room) return true;
         if (!rt_pool_trim(d, spare > size ? spare - size : 0)) return false;
@@ -141,7 +141,7 @@ static tilec_status make_block(tilec_device *d, size_t size, RtBlock **block) {
         return TILEC_OK;
     }
     lock(d);
-    d->pool.held -= size;
+    d->pool.total -= size;
     unlock(d);
     free(b);
     return s;
@@ -198,7 +198,7 @@ tilec_status tilec_pool_limit(tilec_device *device, size_t most) {
     if (!device) return TILEC_INVALID_ARGUMENT;
     rt_begin(device->context);
     lock(device);
-    size_t in_use = device->pool.held - device->pool.spare, spare = device->pool.spare;
+    size_t in_use = device->pool.total - device->pool.free_bytes, spare = device->pool.free_bytes;
     bool good = in_use <= most;
     if (good) device->pool.limit = most;
     unlock(device);

@@ -26,8 +26,8 @@ tilec_status rt_find_stream(tilec_device *device, tilec_stream **stream) {
     if (other == device) return TILEC_OK;
     return rt_fail(device->context, TILEC_INVALID_ARGUMENT,
                    "the stream belongs to another device, %s, not to %s",
-                   rt_device_told(other, device, &texts[0]),
-                   rt_device_told(device, other, &texts[1]));
+                   rt_device_label(other, device, &texts[0]),
+                   rt_device_label(device, other, &texts[1]));
 }
 
 tilec_status tilec_buffer_write(tilec_device *device, tilec_stream *stream, tilec_buffer buffer,
@@ -103,8 +103,8 @@ static tilec_status find_side(const tilec_device *device, size_t size, CopySide 
         return rt_fail(device->context, TILEC_INVALID_ARGUMENT,
                        "the buffer belongs to device %s; %s copies only to and from devices of its "
                        "kind: read the bytes to the host, and write them from there",
-                       rt_device_told(b.device, device, &texts[0]),
-                       rt_device_told(device, b.device, &texts[1]));
+                       rt_device_label(b.device, device, &texts[0]),
+                       rt_device_label(device, b.device, &texts[1]));
     return locate(b.device, side->buffer, side->offset, size, &side->address);
 }
 

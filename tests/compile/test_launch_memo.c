@@ -132,7 +132,7 @@ static bool takes(const Fixture *f, int which, const tilec_arg *args, LaunchPlan
 static tilec_status resolve(tilec_kernel *kernel, const tilec_arg *args, size_t count,
                             bool own_grid, const RtLoaded **loaded) {
     const Fixture *f = kernel->source;
-    LaunchRoom room;
+    LaunchBuffers room;
     LaunchPlan plan = launch_plan(&room);
     (void)own_grid, (void)count;
     *loaded = &f->loaded[!takes(f, 0, args, &plan) && takes(f, 1, args, &plan)];
@@ -280,7 +280,7 @@ static void change(Walk *w) {
 typedef struct Expected {
     tilec_status status;
     const RtLoaded *loaded;
-    LaunchRoom room;
+    LaunchBuffers room;
     LaunchPlan plan;
 } Expected;
 
@@ -309,7 +309,7 @@ static void compare(const Walk *w, const Expected *e, uint32_t variant, const in
 
 // A remembered launch is true, whether a later launch asks for it or not.
 static void check_recall(Walk *w, const LaunchGiven *given, const Expected *e) {
-    LaunchRoom room;
+    LaunchBuffers room;
     LaunchPlan plan = launch_plan(&room);
     const RtLoaded *loaded;
     if (!launch_recall(w->f->kernel, given, &plan, &loaded)) return;
@@ -487,10 +487,10 @@ static void test_dead_buffers(void **state) {
     for (int i = 0; i < 3; i++) assert_int_equal(launch_with(&f, again, NULL), TILEC_OK);
     must_be_gone(&f, x);
     // Held by others it lives, but not for launches.
-    assert_true(rt_buffer_hold(f.context, again));
+    assert_true(rt_buffer_retain(f.context, again));
     assert_int_equal(tilec_buffer_destroy(f.device, again), TILEC_OK);
     must_be_gone(&f, again);
-    rt_buffer_let_go(f.context, again);
+    rt_buffer_release(f.context, again);
     must_be_gone(&f, again);
     end(&f);
 }
@@ -498,7 +498,7 @@ static void test_dead_buffers(void **state) {
 // ---- Forgetting ----
 
 static bool is_recalled(Fixture *f, const tilec_arg *args) {
-    LaunchRoom room;
+    LaunchBuffers room;
     LaunchPlan plan = launch_plan(&room);
     const RtLoaded *loaded;
     return launch_recall(f->kernel, &(LaunchGiven){.count = ARGS, .args = args}, &plan, &loaded);
@@ -515,7 +515,7 @@ static void test_forget(void **state) {
     assert_false(is_recalled(&f, args));
     assert_int_equal(tilec_launch(f.kernel, NULL, args, ARGS), TILEC_OK);
     assert_true(is_recalled(&f, args));
-    launch_forget(f.kernel);
+    launch_memos_free(f.kernel);
     assert_false(is_recalled(&f, args));
     // A number that only the body reads may be another; one that `requires` reads may not.
     for (int i = 0; i < 2; i++)

@@ -82,7 +82,7 @@ static const char assert_text[] = HEAD
 static void restores_the_context(void **state) {
     DriverFixture *f = *state;
     GpuDriver driver;
-    assert_int_equal(gpu_driver_open(f->context, &cuda_side, &driver), TILEC_OK);
+    assert_int_equal(gpu_driver_open(f->context, &cuda_backend, &driver), TILEC_OK);
     GpuContext theirs = NULL, found = NULL;
     assert_int_equal(driver.init(0), 0);
     assert_int_equal(driver.primary_retain(&theirs, 1), 0);
@@ -237,7 +237,7 @@ static void notices_misuse(void **state) {
     GpuContext contexts[2], popped;
     GpuStreamHandle stream;
     GpuAddress p;
-    assert_int_equal(gpu_driver_open(f->context, &cuda_side, &d), TILEC_OK);
+    assert_int_equal(gpu_driver_open(f->context, &cuda_backend, &d), TILEC_OK);
     assert_int_equal(d.primary_retain(&contexts[0], 0), CUDA_ERROR_NOT_INITIALIZED);
     assert_int_equal(d.init(0), 0);
     assert_int_equal(d.mem_alloc(&p, 4), CUDA_ERROR_INVALID_CONTEXT);
@@ -298,7 +298,7 @@ static const GpuCall frees[] = {GPU_CALL_mem_free,       GPU_CALL_host_free,
                                 GPU_CALL_module_unload,  GPU_CALL_primary_release,
                                 GPU_CALL_push_current};
 static const DriverRig rig = {
-    .side = &cuda_side,
+    .backend = &cuda_backend,
     .api = &cuda_device_api,
     .library = TEST_FAKE_CUDA,
     .devices = {"cuda:0", "cuda:1"},

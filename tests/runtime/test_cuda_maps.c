@@ -146,9 +146,9 @@ static void open_on(Fixture *f, const char *name) {
 // ---- The rig ----
 
 static const DriverRig cuda_rig = {
-    .side = &cuda_side, .api = &cuda_device_api, .library = TEST_FAKE_CUDA};
+    .backend = &cuda_backend, .api = &cuda_device_api, .library = TEST_FAKE_CUDA};
 static const DriverRig cuda_11_rig = {
-    .side = &cuda_side, .api = &cuda_device_api, .library = TEST_FAKE_CUDA11};
+    .backend = &cuda_backend, .api = &cuda_device_api, .library = TEST_FAKE_CUDA11};
 
 static void take_log(void *user, tilec_severity severity, const char *text) {
     Fixture *f = user;
@@ -349,7 +349,7 @@ static void says_that_encoding_failed(void **state) {
             unsigned before = driver_fake->calls("cuLaunchKernel");
             driver_fake->fail_call(ENCODE, codes[i], skip);
             tilec_status s = tilec_launch(f->kernel, NULL, args, 3);
-            assert_int_equal(s, gpu_way_status(cuda_code(codes[i]).way));
+            assert_int_equal(s, gpu_error_status(cuda_code(codes[i]).kind));
             const char *text = tilec_last_error(f->context);
             if (!strstr(text, ENCODE) || !strstr(text, cuda_code(codes[i]).name))
                 fail_msg("%s", text);
@@ -473,7 +473,7 @@ static void notices_bad_maps(void **state) {
     bad[20].at = 32;
     GpuDriver d;
     GpuContext context;
-    assert_int_equal(gpu_driver_open(f->context, &cuda_side, &d), TILEC_OK);
+    assert_int_equal(gpu_driver_open(f->context, &cuda_backend, &d), TILEC_OK);
     assert_int_equal(d.init(0), 0);
     assert_int_equal(d.primary_retain(&context, 0), 0);
     assert_int_equal(request(&d, good), CUDA_ERROR_INVALID_CONTEXT);

@@ -294,7 +294,7 @@ static const GpuCall frees[] = {
     GPU_CALL_mem_free,      GPU_CALL_host_free,   GPU_CALL_stream_destroy, GPU_CALL_event_destroy,
     GPU_CALL_module_unload, GPU_CALL_get_current, GPU_CALL_set_current};
 static DriverRig rig = {
-    .side = &hip_side,
+    .backend = &hip_backend,
     .api = &hip_device_api,
     .library = TEST_FAKE_HIP,
     .devices = {"hip:0", "hip:1"},

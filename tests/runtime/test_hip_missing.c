@@ -38,9 +38,9 @@ static void tells_the_way_round(void **state) {
     (void)state;
     says(&(HipSystem){.node = HIP_NODE_ABSENT}, "there is no /dev/kfd: load the kernel driver");
     says(&(HipSystem){.node = HIP_NODE_DENIED}, "usermod -aG render,video $USER");
-    says(&(HipSystem){.node = HIP_NODE_FINE}, "has no GPU");
-    HipSystem s = {.node = HIP_NODE_FINE,
-                   .cards = {{0x90a, 128, HIP_NODE_FINE}, {0x1103, 129, HIP_NODE_FINE}},
+    says(&(HipSystem){.node = HIP_NODE_OK}, "has no GPU");
+    HipSystem s = {.node = HIP_NODE_OK,
+                   .cards = {{0x90a, 128, HIP_NODE_OK}, {0x1103, 129, HIP_NODE_OK}},
                    .count = 2};
     says(&s, "the kernel driver has a gfx90a, a gfx1103; HIP_VISIBLE_DEVICES");
     says(&s, "HSA_OVERRIDE_GFX_VERSION=11.0.0 makes it a gfx1100 to ROCm");
@@ -90,26 +90,26 @@ static void looks(void **state) {
     };
     const HipPlaces places = {node, folder, folder};
     const char *render = arena_printf(arena, "%s/renderD129", folder);
-    assert_int_equal(hip_look(&places).node, HIP_NODE_ABSENT);
+    assert_int_equal(hip_probe(&places).node, HIP_NODE_ABSENT);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(mkdir(arena_printf(arena, "%s/%d", folder, i), 0700), 0);
         write_text(arena_printf(arena, "%s/%d/properties", folder, i), texts[i]);
     }
     write_text(node, "");
     write_text(render, "");
-    HipSystem s = hip_look(&places);
-    assert_int_equal(s.node, HIP_NODE_FINE);
+    HipSystem s = hip_probe(&places);
+    assert_int_equal(s.node, HIP_NODE_OK);
     assert_int_equal(s.count, 2);
     assert_int_equal(s.cards[0].processor, 0x90a);
     assert_int_equal(s.cards[0].render, HIP_NODE_ABSENT);
     assert_int_equal(s.cards[1].processor, 0x1103);
-    assert_int_equal(s.cards[1].render, HIP_NODE_FINE);
+    assert_int_equal(s.cards[1].render, HIP_NODE_OK);
     if (geteuid() == 0) {
         print_message("a node that is shut: skipped, nothing is shut to root\n");
     } else {
         assert_int_equal(chmod(node, 0), 0);
         assert_int_equal(chmod(folder, 0500), 0);
-        assert_int_equal(hip_look(&places).node, HIP_NODE_DENIED);
+        assert_int_equal(hip_probe(&places).node, HIP_NODE_DENIED);
         assert_int_equal(chmod(folder, 0700), 0);
     }
     for (int i = 0; i < 3; i++) {

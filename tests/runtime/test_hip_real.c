@@ -27,7 +27,7 @@ static void finds_its_entry_points(void **state) {
     GpuDriver driver;
     int version = 0;
     assert_int_equal(rt_context_create(NULL, apis, 1, &context), TILEC_OK);
-    tilec_status s = gpu_driver_open(context, &hip_side, &driver);
+    tilec_status s = gpu_driver_open(context, &hip_backend, &driver);
     if (s && strstr(tilec_last_error(context), "cannot be opened")) {
         tilec_context_destroy(context);
         skip_without("no HIP here: apt-get install libamdhip64-5");

@@ -24,7 +24,7 @@ typedef struct Fixture {
     MetaKernel meta;
     float memory[64];
     tilec_arg actual[4];
-    LaunchRoom room;
+    LaunchBuffers room;
     LaunchPlan plan;
 } Fixture;
 

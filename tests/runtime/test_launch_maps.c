@@ -108,9 +108,9 @@ static void views_are_the_key(void **state) {
         assert_int_equal(encodings(&k, &other), 0);
         assert_int_equal(launch(&k, &b), TILEC_OK);
     }
-    launch_maps_forget(&k.kernel);
+    launch_maps_free(&k.kernel);
     assert_int_equal(encodings(&k, &b), MAPS);
-    launch_maps_forget(&k.kernel);
+    launch_maps_free(&k.kernel);
 }
 
 // After a failure nothing is kept, and the maps of before are still there.
@@ -128,7 +128,7 @@ static void failures_keep_nothing(void **state) {
     }
     atomic_store(&fails_after, -1);
     assert_int_equal(encodings(&k, &other), MAPS);
-    launch_maps_forget(&k.kernel);
+    launch_maps_free(&k.kernel);
 }
 
 // Threads launch with arrays that take turns: each gets its own maps.
@@ -149,7 +149,7 @@ static void threads_share_them(void **state) {
         assert_non_null(threads[i]);
     }
     for (int i = 0; i < THREADS; i++) os_thread_join(threads[i]);
-    launch_maps_forget(&k.kernel);
+    launch_maps_free(&k.kernel);
 }
 
 int main(void) {

@@ -136,9 +136,9 @@ static void test_both_kinds(void **state) {
     end(&f, 0, a);
     tilec_buffer b = make(&f, 0, 4096);
     assert_ptr_equal(place(&f, b), first);
-    assert_int_equal(f.device->pool.held, 4096);
+    assert_int_equal(f.device->pool.total, 4096);
     assert_int_equal(tilec_buffer_destroy(f.device, b), TILEC_OK);
-    assert_int_equal(f.device->pool.held, 0);
+    assert_int_equal(f.device->pool.total, 0);
     refused(&f, tilec_buffer_destroy_async(f.device, f.streams[0], b), TILEC_INVALID_ARGUMENT,
             "does not exist");
     refused(&f, tilec_buffer_destroy_async(f.device, f.streams[0], a), TILEC_INVALID_ARGUMENT,
@@ -166,16 +166,16 @@ static void test_limit(void **state) {
     refused(&f, tilec_pool_limit(f.device, 1000), TILEC_INVALID_ARGUMENT,
             "cannot be limited to 1000 bytes: 1048576 are in use");
     a = make(&f, 0, 600 * KIB);  // the free block does not fit, and makes room
-    assert_int_equal(f.device->pool.spare, 0);
+    assert_int_equal(f.device->pool.free_bytes, 0);
     end(&f, 0, b);
     end(&f, 0, a);
     assert_int_equal(tilec_pool_limit(f.device, 0), TILEC_OK);
-    assert_int_equal(f.device->pool.held, 0);
+    assert_int_equal(f.device->pool.total, 0);
     refused(&f, tilec_buffer_create_async(f.device, NULL, 0, &c), TILEC_OUT_OF_MEMORY, "exhausted");
     // Without room in the pool a buffer of its own is freed, with a wait.
     assert_int_equal(tilec_buffer_create(f.device, 100, &a), TILEC_OK);
     end(&f, 1, a);
-    assert_int_equal(f.device->pool.held, 0);
+    assert_int_equal(f.device->pool.total, 0);
     assert_int_equal(tilec_pool_limit(f.device, SIZE_MAX), TILEC_OK);
     make(&f, 0, MIB);
     refused(&f, tilec_buffer_create_async(f.device, NULL, SIZE_MAX - 3, &c), TILEC_OUT_OF_MEMORY,
@@ -192,11 +192,11 @@ static void test_trim(void **state) {
     tilec_buffer buffers[4];
     for (int i = 0; i < 4; i++) buffers[i] = make(&f, 0, MIB);
     for (int i = 0; i < 4; i++) end(&f, i % 2, buffers[i]);
-    assert_int_equal(f.device->pool.spare, 4 * MIB);
+    assert_int_equal(f.device->pool.free_bytes, 4 * MIB);
     assert_int_equal(tilec_pool_trim(f.device, 2 * MIB), TILEC_OK);
-    assert_int_equal(f.device->pool.held, 2 * MIB);
+    assert_int_equal(f.device->pool.total, 2 * MIB);
     assert_int_equal(tilec_pool_trim(f.device, 0), TILEC_OK);
-    assert_int_equal(f.device->pool.held, 0);
+    assert_int_equal(f.device->pool.total, 0);
     tear_down(&f);
 }
 
@@ -246,7 +246,7 @@ static void test_no_memory(void **state) {
         log.fail_next = TILEC_OUT_OF_MEMORY;
         assert_int_equal(tilec_buffer_create_async(d, NULL, 5000, &a), TILEC_OUT_OF_MEMORY);
         assert_int_equal(tilec_buffer_destroy(d, b), TILEC_OK);
-        assert_int_equal(d->pool.held, 0);
+        assert_int_equal(d->pool.total, 0);
     }
     // Without an event the block stays with its stream.
     tilec_stream *s;

@@ -37,7 +37,7 @@ static bool walk_groups(const Archive *a, const ArchiveFunction *f, StrBuf *out)
             wire_put_number(out, target);
         else
             whole = false;
-        if (archive_group(a, f->first_group + i, arena, &group) == ARCHIVE_FINE)
+        if (archive_group(a, f->first_group + i, arena, &group) == ARCHIVE_OK)
             add_group(&group, out);
         else
             whole = false;
@@ -65,7 +65,7 @@ static bool walk_functions(const Archive *a, StrBuf *out) {
 static bool walk_table(const Archive *a, StrBuf *out) {
     Str table;
     Arena *arena = arena_create();
-    bool whole = archive_tuned(a, arena, &table) == ARCHIVE_FINE;
+    bool whole = archive_tuned(a, arena, &table) == ARCHIVE_OK;
     if (whole) wire_put_text(out, table);
     arena_destroy(arena);
     return whole;

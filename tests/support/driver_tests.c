@@ -14,7 +14,7 @@
 const FakeGpu *driver_fake;
 static const DriverRig *rig;
 
-static const char *symbol_of(GpuCall call) { return gpu_call_symbol(rig->side->vendor, call); }
+static const char *symbol_of(GpuCall call) { return gpu_call_symbol(rig->backend->vendor, call); }
 static unsigned calls_of(GpuCall call) {
     return symbol_of(call) ? driver_fake->calls(symbol_of(call)) : 0;
 }
@@ -230,7 +230,7 @@ tilec_status driver_scenario(Fixture *f) {
     tilec_device_info info = {.size = sizeof info};
     uint32_t count;
     if (!s) s = tilec_device_describe(f->device, &info);
-    if (!s) s = tilec_device_count(f->context, rig->side->kind, &count);
+    if (!s) s = tilec_device_count(f->context, rig->backend->kind, &count);
     if (!s) s = tilec_event_record(begin, NULL);
     if (!s) s = driver_launch(f, NULL);
     f->made.variant.ctas = 2;
@@ -255,7 +255,7 @@ tilec_status driver_scenario(Fixture *f) {
 }
 
 void driver_open_bare(const Fixture *f, GpuDriver *driver) {
-    assert_int_equal(gpu_driver_open(f->context, rig->side, driver), TILEC_OK);
+    assert_int_equal(gpu_driver_open(f->context, rig->backend, driver), TILEC_OK);
 }
 
 // ---- Tests ----
@@ -270,7 +270,7 @@ void driver_runs(void **state) {
 void driver_describes_devices(void **state) {
     Fixture *f = *state;
     uint32_t count = 7;
-    assert_int_equal(tilec_device_count(f->context, rig->side->kind, &count), TILEC_OK);
+    assert_int_equal(tilec_device_count(f->context, rig->backend->kind, &count), TILEC_OK);
     assert_int_equal(count, 2);
     assert_int_equal(driver_open(f, rig->devices[1], rig->add), TILEC_OK);
     struct {
@@ -292,14 +292,14 @@ void driver_describes_devices(void **state) {
     assert_ptr_equal(again.name, i->name);
     tilec_device_close(f->device);
     driver_fake->configure(0, 0, 0, 0);
-    assert_int_equal(tilec_device_count(f->context, rig->side->kind, &count), TILEC_OK);
+    assert_int_equal(tilec_device_count(f->context, rig->backend->kind, &count), TILEC_OK);
     assert_int_equal(count, 0);
     assert_string_equal(tilec_last_error(f->context), "");
-    assert_int_equal(setenv(rig->side->variable, "no/such/library", 1), 0);
+    assert_int_equal(setenv(rig->backend->variable, "no/such/library", 1), 0);
     count = 7;
-    assert_int_equal(tilec_device_count(f->context, rig->side->kind, &count), TILEC_OK);
+    assert_int_equal(tilec_device_count(f->context, rig->backend->kind, &count), TILEC_OK);
     assert_int_equal(count, 0);
-    assert_int_equal(setenv(rig->side->variable, rig->library, 1), 0);
+    assert_int_equal(setenv(rig->backend->variable, rig->library, 1), 0);
 }
 
 // A grid that asks how many programs run at once: the driver is asked once for each module.
@@ -321,7 +321,7 @@ void driver_knows_how_many_run_at_once(void **state) {
 // Work waits on its streams: without the event the other stream would read nothing.
 void driver_orders_streams(void **state) {
     Fixture *f = *state;
-    assert_int_equal(driver_open(f, rig->side->kind, rig->add), TILEC_OK);
+    assert_int_equal(driver_open(f, rig->backend->kind, rig->add), TILEC_OK);
     tilec_stream *streams[3];
     tilec_event *event;
     for (int i = 0; i < 3; i++)
@@ -565,10 +565,10 @@ void driver_has_two_devices(void **state) {
     copies_between(f, g);
     tilec_device *none = NULL;
     char name[16];
-    snprintf(name, sizeof name, "%s:2", rig->side->kind);
+    snprintf(name, sizeof name, "%s:2", rig->backend->kind);
     driver_refused(f, tilec_device_open(f->context, name, &none), TILEC_UNAVAILABLE,
                    ":2; the driver has 2, numbered from 0");
-    snprintf(name, sizeof name, "%s:x", rig->side->kind);
+    snprintf(name, sizeof name, "%s:x", rig->backend->kind);
     driver_refused(f, tilec_device_open(f->context, name, &none), TILEC_INVALID_ARGUMENT,
                    "expected the number of a device, found 'x'");
     tilec_device_close(g->device);
@@ -649,7 +649,7 @@ void driver_stays_lost(void **state) {
     assert_int_equal(tilec_launch(f->kernel, NULL, (const tilec_arg[]){bad, bad, bad}, 3),
                      TILEC_OK);
     driver_refused(f, tilec_stream_synchronize(f->device->first), TILEC_KERNEL_FAILED,
-                   rig->side->code(rig->illegal_address).name);
+                   rig->backend->code(rig->illegal_address).name);
     driver_said(f, "raw pointers must be of the device's memory");
     tilec_buffer b;
     driver_refused(f, tilec_buffer_create(f->device, 4, &b), TILEC_UNAVAILABLE, "was lost before");
@@ -665,7 +665,7 @@ void driver_stays_lost(void **state) {
 
 // One call fails; then all is well again.
 static void fail_once(Fixture *f, GpuCall call, GpuResult code, unsigned skip) {
-    const GpuNumbers *n = &rig->side->numbers;
+    const GpuNumbers *n = &rig->backend->numbers;
     const char *symbol = symbol_of(call);
     driver_reset();
     driver_fake->fail_call(symbol, code, skip);
@@ -675,8 +675,8 @@ static void fail_once(Fixture *f, GpuCall call, GpuResult code, unsigned skip) {
     // That the driver knows nothing of an address is an answer: the memory is the host's.
     bool side = code == n->invalid_value && call == GPU_CALL_pointer_get_attribute;
     bool words = code == n->not_ready || code == n->not_found;  // of our own
-    if (s && !words && !side && !strstr(text, rig->side->code(code).name))
-        fail_msg("%s failed with %s: '%s'", symbol, rig->side->code(code).name, text);
+    if (s && !words && !side && !strstr(text, rig->backend->code(code).name))
+        fail_msg("%s failed with %s: '%s'", symbol, rig->backend->code(code).name, text);
     while (f->context->devices) tilec_device_close(f->context->devices);
     if (driver_fake->live() && !is_in(call, rig->frees, rig->free_count))
         fail_msg("%s failed with %u: %u things are left", symbol, code, driver_fake->live());
@@ -713,7 +713,7 @@ void driver_fails_cleanly(void **state) {
         for (unsigned skip = 1; skip < counts[i]; skip++) {
             if (!is_due(i, skip)) continue;
             fail_once(f, (GpuCall)i,
-                      skip % 2 ? rig->side->numbers.invalid_value : rig->illegal_address, skip);
+                      skip % 2 ? rig->backend->numbers.invalid_value : rig->illegal_address, skip);
             tried++;
         }
     }
@@ -731,7 +731,7 @@ static int start(void **state) {
     memcpy(&get, &symbol, sizeof get);
     driver_fake = get();
     os_library_keep(l);
-    return setenv(rig->side->variable, rig->library, 1);
+    return setenv(rig->backend->variable, rig->library, 1);
 }
 
 static int end(void **state) {
@@ -742,5 +742,5 @@ static int end(void **state) {
 
 int driver_tests_run(const DriverRig *of, const struct CMUnitTest *tests, size_t count) {
     rig = of;
-    return _cmocka_run_group_tests(rig->side->kind, tests, count, start, end);
+    return _cmocka_run_group_tests(rig->backend->kind, tests, count, start, end);
 }

@@ -25,7 +25,7 @@
 #include "tests/fakes/gpu/fake.h"
 
 typedef struct DriverRig {
-    const GpuSide *side;
+    const GpuBackend *backend;
     const RtDeviceApi *api;
     const char *library;     // the fake's path
     const char *devices[2];  // "cuda:0", "cuda:1"
