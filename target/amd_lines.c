@@ -35,7 +35,7 @@ typedef struct LineUnit {
     uint8_t operands[OPCODES_MAX];
 } LineUnit;
 
-typedef VEC(AmdLine) Lines;
+typedef VEC(AmdLine) AmdLines;
 
 static uint64_t take_leb(AmdBytes *b) {
     uint64_t value = 0;
@@ -119,7 +119,7 @@ typedef struct LineState {
 
 static const LineState fresh = {.file = 1, .line = 1};
 
-static void add_row(LineUnit *u, Lines *lines, const LineState *s, bool end) {
+static void add_row(LineUnit *u, AmdLines *lines, const LineState *s, bool end) {
     AmdLine row = {.address = s->address};
     if (!end) {
         const AmdLine *last = lines->count ? &vec_last(lines) : NULL;
@@ -133,7 +133,7 @@ static void add_row(LineUnit *u, Lines *lines, const LineState *s, bool end) {
     vec_push(u->arena, lines, row);
 }
 
-static void extended(LineUnit *u, Lines *lines, LineState *s) {
+static void extended(LineUnit *u, AmdLines *lines, LineState *s) {
     uint64_t size = take_leb(&u->bytes);
     Str rest = amd_take_bytes(&u->bytes, size);
     AmdBytes b = {.bytes = rest};
@@ -145,7 +145,7 @@ static void extended(LineUnit *u, Lines *lines, LineState *s) {
     if (opcode == 2) s->address = amd_take(&b, 8);
 }
 
-static void standard(LineUnit *u, Lines *lines, LineState *s, uint32_t opcode) {
+static void standard(LineUnit *u, AmdLines *lines, LineState *s, uint32_t opcode) {
     AmdBytes *b = &u->bytes;
     switch (opcode) {
     case 0: extended(u, lines, s); break;
@@ -163,7 +163,7 @@ static void standard(LineUnit *u, Lines *lines, LineState *s, uint32_t opcode) {
     }
 }
 
-static void run_program(LineUnit *u, Lines *lines) {
+static void run_program(LineUnit *u, AmdLines *lines) {
     LineState s = fresh;
     while (!u->bytes.bad && u->bytes.at < u->bytes.bytes.size) {
         uint32_t opcode = (uint32_t)amd_take(&u->bytes, 1);
@@ -178,7 +178,7 @@ static void run_program(LineUnit *u, Lines *lines) {
     }
 }
 
-static void read_unit(LineUnit *u, Lines *lines) {
+static void read_unit(LineUnit *u, AmdLines *lines) {
     AmdBytes *b = &u->bytes;
     if (amd_take(b, 2) != 5) return;
     (void)amd_take(b, 2);  // sizes of addresses and selectors
@@ -200,7 +200,7 @@ static void read_unit(LineUnit *u, Lines *lines) {
 }
 
 // Sequences of one unit ascend, but those of several functions may not.
-static void sort(Arena *arena, Lines *lines) {
+static void sort(Arena *arena, AmdLines *lines) {
     AmdLine *other = arena_new(arena, AmdLine, lines->count + 1), *from = lines->data;
     for (size_t width = 1; width < lines->count; width *= 2) {
         for (size_t low = 0; low < lines->count; low += 2 * width) {
@@ -219,7 +219,7 @@ static void sort(Arena *arena, Lines *lines) {
 
 void amd_lines_read(Arena *arena, Str section, Str line_strings, Str strings, AmdObject *object) {
     AmdBytes all = {.bytes = section};
-    Lines lines = {0};
+    AmdLines lines = {0};
     while (all.at < all.bytes.size && !all.bad) {
         uint64_t size = amd_take(&all, 4);
         if (size >= 0xfffffff0) break;  // 64-bit DWARF, which no compiler writes for GPUs

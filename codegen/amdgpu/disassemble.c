@@ -9,7 +9,7 @@
 
 enum { TEXT_MAX = 512, WORD = 4, NAMES_MAX = 32 };
 
-typedef VEC(GpuCodeLine) Lines;
+typedef VEC(GpuCodeLine) CodeLines;
 
 // The text is one line, with blanks before it and between its parts.
 static Str clean_text(Arena *arena, char *text) {
@@ -84,7 +84,7 @@ bool codegen_amd_disassemble(void *user, Arena *arena, const GpuCodeJob *job, Gp
     if (!context) return false;
     bool gfx9 = str_starts(job->processor, STR("gfx9"));
     LLVMSetDisasmOptions(context, LLVMDisassembler_Option_PrintImmHex);
-    Lines lines = {0};
+    CodeLines lines = {0};
     for (size_t at = 0; at < job->bytes.size;) {
         char text[TEXT_MAX] = "";
         size_t size = decode_one(context, job->bytes, at, job->begin + at, gfx9, text);

@@ -20,12 +20,13 @@ const GpuOps amdgpu_ops = {.shared_memory = amdgpu_shared_memory,
 
 // The hardware's functions, which math(approx) leaves in the IR. If `turns`, the hardware takes the
 // angle in turns of a full circle (sine and cosine).
-static void approximate(Gen *g, const IrOp *op, const char *name, bool turns) {
+static void approximate(Gen *g, const IrOp *op, const char *name, bool in_revolutions) {
     LLVMValueRef *r = gen_define_parts(g, op);
     for (uint32_t i = 0; i < gen_part_count(g, op->results[0].type); i++) {
         LLVMValueRef x = gen_operand_part(g, op, 0, i);
         LLVMTypeRef type = LLVMTypeOf(x);
-        if (turns) x = LLVMBuildFMul(g->b, x, LLVMConstReal(type, 0.15915494309189535), "");
+        if (in_revolutions)
+            x = LLVMBuildFMul(g->b, x, LLVMConstReal(type, 0.15915494309189535), "");
         r[i] = gen_intrinsic(g, name, 1, &type, 1, &x);
     }
 }

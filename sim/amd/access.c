@@ -13,13 +13,13 @@ static bool is_write(SimAccessKind kind) {
 // The host address of one lane's access; false when there is none.
 static bool place(AmdWave *w, AmdTouch *t, uint32_t l, SimRegion **last) {
     uint64_t a = t->address[l];
-    if (t->met[l] == SIM_SPACE_SHARED) {
+    if (t->lane_space[l] == SIM_SPACE_SHARED) {
         AmdGroup *g = w->group;
         if (!within(a, g->lds_bytes, t->bytes)) return false;
         t->host[l] = g->lds + a, t->poison[l] = g->lds_poison, t->poison_at[l] = a;
         return true;
     }
-    if (t->met[l] == SIM_SPACE_LOCAL) {
+    if (t->lane_space[l] == SIM_SPACE_LOCAL) {
         if (!within(a, w->scratch_bytes, t->bytes)) return false;
         uint64_t at = (uint64_t)w->scratch_bytes * l + a;
         t->host[l] = w->scratch + at, t->poison[l] = w->scratch_poison, t->poison_at[l] = at;
@@ -42,35 +42,35 @@ static SimSpace global_or_param(const AmdWave *w, uint64_t address) {
 }
 
 static void classify(const AmdWave *w, AmdTouch *t, uint32_t l) {
-    t->met[l] = t->space == SIM_SPACE_GLOBAL ? global_or_param(w, t->address[l]) : t->space;
+    t->lane_space[l] = t->space == SIM_SPACE_GLOBAL ? global_or_param(w, t->address[l]) : t->space;
     if (t->space != SIM_SPACE_GENERIC) return;
     uint64_t window = t->address[l] & SIM_WINDOW_MASK;
-    t->met[l] = window == SIM_SHARED_BASE  ? SIM_SPACE_SHARED
-                : window == SIM_LOCAL_BASE ? SIM_SPACE_LOCAL
-                                           : SIM_SPACE_GLOBAL;
-    if (t->met[l] != SIM_SPACE_GLOBAL) t->address[l] &= UINT32_MAX;
+    t->lane_space[l] = window == SIM_SHARED_BASE  ? SIM_SPACE_SHARED
+                       : window == SIM_LOCAL_BASE ? SIM_SPACE_LOCAL
+                                                  : SIM_SPACE_GLOBAL;
+    if (t->lane_space[l] != SIM_SPACE_GLOBAL) t->address[l] &= UINT32_MAX;
 }
 
 static void fault(AmdWave *w, const AmdInstr *i, const AmdTouch *t, uint64_t lanes,
                   SimFaultKind kind) {
     uint32_t l = (uint32_t)__builtin_ctzll(lanes);
     SimFault f = {.kind = kind,
-                  .space = t->met[l],
+                  .space = t->lane_space[l],
                   .mask = lanes,
                   .address = t->address[l],
                   .bytes = t->bytes};
     char text[SIM_FAULT_TEXT];
-    sim_fault_says(text, &f, w->index * w->lanes + l, w->group->linear);
+    sim_fault_describe(text, &f, w->index * w->lanes + l, w->group->linear);
     amd_fail(w, i, f, "%s", text);
 }
 
-static void tell(AmdWave *w, const AmdInstr *i, const AmdTouch *t) {
+static void notify_access(AmdWave *w, const AmdInstr *i, const AmdTouch *t) {
     uint64_t left = t->mask;
     while (left) {
-        SimSpace space = t->met[__builtin_ctzll(left)];
+        SimSpace space = t->lane_space[__builtin_ctzll(left)];
         uint64_t mask = 0;
         for (uint32_t l = 0; l < w->lanes; l++)
-            if (left >> l & 1 && t->met[l] == space) mask |= UINT64_C(1) << l;
+            if (left >> l & 1 && t->lane_space[l] == space) mask |= UINT64_C(1) << l;
         left &= ~mask;
         SimAccess a = {.at = amd_place(w, i),
                        .space = space,
@@ -83,8 +83,8 @@ static void tell(AmdWave *w, const AmdInstr *i, const AmdTouch *t) {
                        .address = t->address,
                        .data = t->data,
                        .there = t->host};
-        SIM_TELL(w->run, access, &a);
-        if (w->run->late_asked) amd_pend_touch(w, &a);
+        SIM_NOTIFY(w->run, access, &a);
+        if (w->run->late_observed) amd_pend_touch(w, &a);
     }
 }
 
@@ -98,7 +98,7 @@ bool amd_touch(AmdWave *w, const AmdInstr *i, AmdTouch *t) {
         t->host[l] = NULL;
         if (!place(w, t, l, &last)) outside |= UINT64_C(1) << l;
     }
-    if (w->run->access_asked && t->mask) tell(w, i, t);
+    if (w->run->access_observed && t->mask) notify_access(w, i, t);
     if (crooked) fault(w, i, t, crooked, SIM_FAULT_ALIGN);
     if (outside)
         fault(w, i, t, outside,

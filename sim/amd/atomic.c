@@ -100,7 +100,7 @@ static void run_lane(AmdWave *w, const AmdAccess *a, const AmdTouch *t, uint32_t
     memcpy(&old, t->host[l], a->bytes);
     AtomicOperands o = operands_of(w, a, l);
     bool was = t->poison[l] && sim_poison_any_few(t->poison[l], t->poison_at[l], a->bytes);
-    if (o.poison && t->met[l] == SIM_SPACE_GLOBAL) *bad |= UINT64_C(1) << l;
+    if (o.poison && t->lane_space[l] == SIM_SPACE_GLOBAL) *bad |= UINT64_C(1) << l;
     clean = combined(a, old, o.value, o.compare);
     memcpy(t->host[l], &clean, a->bytes);
     bool poison = o.poison || (was && a->atom != AMD_ATOM_SWAP);
@@ -131,5 +131,5 @@ void amd_run_atomic(AmdWave *w, const AmdInstr *i) {
         p->mask = amd_exec(w);  // outside the buffer: 0
         amd_pend_begin(w, p);
     }
-    if (bad) amd_tell_poison(w, i, SIM_POISON_STORE, bad);
+    if (bad) amd_report_poison(w, i, SIM_POISON_STORE, bad);
 }

@@ -46,7 +46,7 @@ void amd_scalar_put(AmdWave *w, const AmdInstr *i, const AmdOperand *o, uint32_t
     if (o->number == AMD_NULL || o->kind != AMD_SCALAR) return;
     bool exec = o->number == AMD_EXEC || o->number == AMD_EXEC + 1;
     if (exec && poison & (w->lanes == 32 ? UINT32_MAX : UINT64_MAX)) {
-        amd_tell_poison(w, i, SIM_POISON_BRANCH, poison);
+        amd_report_poison(w, i, SIM_POISON_BRANCH, poison);
         poison = 0;
     }
     for (uint32_t n = 0; n < words; n++) {

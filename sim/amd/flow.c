@@ -6,7 +6,7 @@
 // ---- Branches ----
 
 static void branch_if(AmdWave *w, const AmdInstr *i, bool holds, bool poison) {
-    if (poison) amd_tell_poison(w, i, SIM_POISON_BRANCH, amd_exec(w));
+    if (poison) amd_report_poison(w, i, SIM_POISON_BRANCH, amd_exec(w));
     if (holds) w->pc = i->target;
 }
 static bool vcc_any(const AmdWave *w, const uint32_t *from) {
@@ -38,11 +38,11 @@ void amd_trap(AmdWave *w, const AmdInstr *i) {
 // At a barrier, a wave arrives and waits until all waves that have not ended have arrived. Since
 // gfx12 these are two instructions.
 
-static void come(AmdWave *w) { w->signaled = w->group->phase + 1; }
+static void signal_barrier(AmdWave *w) { w->signaled = w->group->phase + 1; }
 
 void amd_barrier(AmdWave *w, const AmdInstr *i) {
     (void)i;
-    come(w);
+    signal_barrier(w);
     w->state = AMD_AT_BARRIER;
 }
 void amd_barrier_signal(AmdWave *w, const AmdInstr *i) {
@@ -51,7 +51,7 @@ void amd_barrier_signal(AmdWave *w, const AmdInstr *i) {
                  "only the workgroup's barrier is simulated");
         return;
     }
-    come(w);
+    signal_barrier(w);
 }
 void amd_barrier_wait(AmdWave *w, const AmdInstr *i) {
     if (!w->signaled) {
@@ -75,12 +75,12 @@ void amd_wait(AmdWave *w, const AmdInstr *i) {
                                            : wait->counts[AMD_COUNT_LOAD] == 0;
     if (!all) return;
     SimPlace at = amd_place(w, i);
-    SIM_TELL(w->run, fence, &at, amd_exec(w), SIM_FENCE_MEMORY, SIM_SCOPE_GPU);
+    SIM_NOTIFY(w->run, fence, &at, amd_exec(w), SIM_FENCE_MEMORY, SIM_SCOPE_GPU);
 }
 
 void amd_fence(AmdWave *w, const AmdInstr *i) {
     SimPlace at = amd_place(w, i);
-    SIM_TELL(w->run, fence, &at, amd_exec(w), SIM_FENCE_MEMORY, SIM_SCOPE_GPU);
+    SIM_NOTIFY(w->run, fence, &at, amd_exec(w), SIM_FENCE_MEMORY, SIM_SCOPE_GPU);
 }
 // For gfx12: counted as a load, and as a store if it writes back.
 void amd_invalidate(AmdWave *w, const AmdInstr *i) {
@@ -134,7 +134,7 @@ void amd_readfirstlane(AmdWave *w, const AmdInstr *i) {
 }
 
 static uint32_t lane_named(AmdWave *w, const AmdInstr *i, const AmdOperand *o) {
-    if (amd_scalar_poison(w, o, 1)) amd_tell_poison(w, i, SIM_POISON_MEMBERS, amd_exec(w));
+    if (amd_scalar_poison(w, o, 1)) amd_report_poison(w, i, SIM_POISON_MEMBERS, amd_exec(w));
     return (uint32_t)amd_scalar(w, o, 1) & (w->lanes - 1);
 }
 void amd_readlane(AmdWave *w, const AmdInstr *i) {
@@ -179,7 +179,7 @@ void amd_permlane16(AmdWave *w, const AmdInstr *i) {
     bool inactive = i->op_sel & 1, zeros = i->op_sel & 2;
     uint32_t values[AMD_LANES], poison[AMD_LANES];
     if (amd_scalar_poison(w, &i->s[1], 1) || amd_scalar_poison(w, &i->s[2], 1))
-        amd_tell_poison(w, i, SIM_POISON_MEMBERS, exec);
+        amd_report_poison(w, i, SIM_POISON_MEMBERS, exec);
     for (uint32_t l = 0; l < w->lanes; l++) {
         uint32_t row = (l & ~15u) ^ (other ? 16u : 0);
         uint32_t from = row + (uint32_t)(select >> (4 * (l & 15)) & 15);
@@ -248,8 +248,8 @@ void amd_swap_half(AmdWave *w, const AmdInstr *i) {
 
 AmdRun amd_bpermute, amd_permute, amd_swizzle;
 
-static void send(AmdWave *w, const AmdInstr *i, const uint32_t *from, const AmdOperand *source,
-                 const AmdOperand *selector) {
+static void exchange(AmdWave *w, const AmdInstr *i, const uint32_t *from, const AmdOperand *source,
+                     const AmdOperand *selector) {
     AmdPending *p = amd_pend(w, i, AMD_CLASS_LDS, 1);
     uint64_t exec = amd_exec(w);
     p->kind = AMD_VECTOR, p->number = i->d[0].number, p->mask = exec;
@@ -263,7 +263,7 @@ static void send(AmdWave *w, const AmdInstr *i, const uint32_t *from, const AmdO
 }
 
 // gfx10 and later move only within each 32 of 64 lanes.
-static uint32_t reached(const AmdWave *w, uint32_t l, uint32_t address) {
+static uint32_t target_lane(const AmdWave *w, uint32_t l, uint32_t address) {
     uint32_t lane = address / 4 & (w->lanes - 1);
     return w->kernel->generation >= 10 && w->lanes == 64 ? (l & 32) + (lane & 31) : lane;
 }
@@ -271,8 +271,8 @@ static uint32_t reached(const AmdWave *w, uint32_t l, uint32_t address) {
 void amd_bpermute(AmdWave *w, const AmdInstr *i) {
     uint32_t from[AMD_LANES];
     for (uint32_t l = 0; l < w->lanes; l++)
-        from[l] = reached(w, l, amd_word(w, &i->s[0], 0, l) + (uint32_t)i->immediate);
-    send(w, i, from, &i->s[1], &i->s[0]);
+        from[l] = target_lane(w, l, amd_word(w, &i->s[0], 0, l) + (uint32_t)i->immediate);
+    exchange(w, i, from, &i->s[1], &i->s[0]);
 }
 
 // Writes to another lane; if several lanes write to one, the last wins.
@@ -283,10 +283,10 @@ void amd_permute(AmdWave *w, const AmdInstr *i) {
     for (uint32_t l = 0; l < w->lanes; l++) {
         if (!(exec >> l & 1)) continue;
         if (amd_word_poison(w, &i->s[0], 0, l)) bad |= UINT64_C(1) << l;
-        from[reached(w, l, amd_word(w, &i->s[0], 0, l) + (uint32_t)i->immediate)] = l;
+        from[target_lane(w, l, amd_word(w, &i->s[0], 0, l) + (uint32_t)i->immediate)] = l;
     }
-    if (bad) amd_tell_poison(w, i, SIM_POISON_MEMBERS, bad);
-    send(w, i, from, &i->s[1], NULL);
+    if (bad) amd_report_poison(w, i, SIM_POISON_MEMBERS, bad);
+    exchange(w, i, from, &i->s[1], NULL);
 }
 
 void amd_swizzle(AmdWave *w, const AmdInstr *i) {
@@ -298,5 +298,5 @@ void amd_swizzle(AmdWave *w, const AmdInstr *i) {
                             : ((n & (offset & 31)) | (offset >> 5 & 31)) ^ (offset >> 10 & 31);
         from[l] = (l & 32) + lane;
     }
-    send(w, i, from, &i->s[0], NULL);
+    exchange(w, i, from, &i->s[0], NULL);
 }

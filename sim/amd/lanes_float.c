@@ -152,11 +152,11 @@ D1(rcp_f64, amd_quiet64(1 / p))
 D1(rsq_f64, amd_quiet64(1 / sqrt(p)))
 D1(sqrt_f64, amd_quiet64(sqrt(p)))
 // The argument in full turns.
-static inline float turns(float x) {
+static inline float revolutions(float x) {
     return (float)(((double)x - floor((double)x)) * 6.28318530717958647693);
 }
-F1(sin_f32, p - p != 0 ? amd_quiet(p - p) : flushed(sim_approx_sin(turns(p))))
-F1(cos_f32, p - p != 0 ? amd_quiet(p - p) : flushed(sim_approx_cos(turns(p))))
+F1(sin_f32, p - p != 0 ? amd_quiet(p - p) : flushed(sim_approx_sin(revolutions(p))))
+F1(cos_f32, p - p != 0 ? amd_quiet(p - p) : flushed(sim_approx_cos(revolutions(p))))
 
 // ---- Exponents ----
 

@@ -187,9 +187,9 @@ static void prepare(AmdLaunch *run, const SimLaunch *launch, SimResult *r) {
     run->image = launch->variables[0];
     run->random = (launch->seed + 1) * UINT64_C(0x9e3779b97f4a7c15) | 1;
     for (uint32_t i = 0; i < launch->observer_count; i++) {
-        run->step_asked |= launch->observers[i]->step != NULL;
-        run->access_asked |= launch->observers[i]->access != NULL;
-        run->late_asked |= launch->observers[i]->late != NULL;
+        run->step_observed |= launch->observers[i]->step != NULL;
+        run->access_observed |= launch->observers[i]->access != NULL;
+        run->late_observed |= launch->observers[i]->late != NULL;
     }
 }
 
@@ -217,7 +217,7 @@ SimResult amd_run(const SimLaunch *launch) {
     recover_own(&own.owned, OWNED_FRAME, release_run);
     if (!make_group(run) || !make_arguments(run) || !make_packet(run)) os_out_of_memory();
     SimLaunchFacts f = facts(run);
-    SIM_TELL(run, launch_begin, &f);
+    SIM_NOTIFY(run, launch_begin, &f);
     amd_run_groups(run);
     for (uint32_t i = 0; i < launch->observer_count; i++)
         if (launch->observers[i]->launch_end)

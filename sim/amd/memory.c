@@ -28,7 +28,7 @@ void amd_check_address(AmdWave *w, const AmdInstr *i, const AmdAccess *a, uint64
             (a->unit == AMD_BUFFER && operand_poison(w, &a->more, l)))
             bad |= UINT64_C(1) << l;
     }
-    if (bad) amd_tell_poison(w, i, SIM_POISON_ADDRESS, bad);
+    if (bad) amd_report_poison(w, i, SIM_POISON_ADDRESS, bad);
 }
 
 // A resource for raw buffers: base and records; the other fields must be 0.
@@ -271,7 +271,7 @@ static void run_load_lds(AmdWave *w, const AmdInstr *i, const AmdAccess *a) {
     // As many bits as the LDS size needs: gfx950's LDS is larger.
     uint32_t bits = w->kernel->processor == 0x950 ? 0x3ffff : 0xffff;
     uint32_t base = w->scalars[AMD_M0] & bits;
-    if (w->scalar_shadows[AMD_M0] & bits) amd_tell_poison(w, i, SIM_POISON_ADDRESS, p->mask);
+    if (w->scalar_shadows[AMD_M0] & bits) amd_report_poison(w, i, SIM_POISON_ADDRESS, p->mask);
     to.mask = p->mask, to.bytes = p->bytes, to.align = 4;
     for (uint32_t l = 0; l < w->lanes; l++) {
         load_lane(a, &t, &lanes, l, 0, p);
@@ -316,7 +316,7 @@ static uint64_t poisoned_lanes(const AmdAccess *a, const AmdTouch *t, const Byte
     for (uint64_t left = t->mask; left; left &= left - 1) {
         uint32_t l = (uint32_t)__builtin_ctzll(left), any = 0;
         for (uint32_t n = 0; n < a->bytes; n++) any |= b->poison[l][n];
-        if (any && t->met[l] == SIM_SPACE_GLOBAL) bad |= UINT64_C(1) << l;
+        if (any && t->lane_space[l] == SIM_SPACE_GLOBAL) bad |= UINT64_C(1) << l;
     }
     return bad;
 }
@@ -331,7 +331,7 @@ static void run_store(AmdWave *w, const AmdInstr *i, const AmdAccess *a) {
         gather(w, a, piece ? &a->more : &a->data, lanes.mask, &b);
         if (!amd_touch_lanes(w, i, a, &lanes, SIM_ACCESS_STORE, b.data[0], &t)) return;
         uint64_t bad = poisoned_lanes(a, &t, &b);
-        if (bad) amd_tell_poison(w, i, SIM_POISON_STORE, bad);
+        if (bad) amd_report_poison(w, i, SIM_POISON_STORE, bad);
         for (uint64_t left = t.mask; left; left &= left - 1) {
             uint32_t l = (uint32_t)__builtin_ctzll(left);
             put_bytes(&t, l, 0, bytes_within(a, lanes.words[l]), &b);
@@ -378,7 +378,7 @@ void amd_run_smem(AmdWave *w, const AmdInstr *i) {
     const AmdAccess *a = i->detail;
     uint64_t address, left;
     if (operand_poison(w, &a->base, 0) || (a->more.kind && operand_poison(w, &a->more, 0)))
-        amd_tell_poison(w, i, SIM_POISON_ADDRESS, 1);
+        amd_report_poison(w, i, SIM_POISON_ADDRESS, 1);
     if (!scalar_address(w, i, a, &address, &left)) return;
     AmdLanesTouched lanes = {.mask = 1};
     AmdTouch t;

@@ -110,7 +110,7 @@ static void land_scalars(AmdWave *w, const AmdPending *p) {
         uint32_t bits[AMD_LANES];
         last_word(w, p, n, bits);
         if (!bits[0]) continue;
-        if (written) amd_tell_poison(w, p->instr, SIM_POISON_RESULT, 1);
+        if (written) amd_report_poison(w, p->instr, SIM_POISON_RESULT, 1);
         w->scalars[p->number + n] = p->data[(size_t)n * AMD_LANES];
         *shadow = written ? UINT32_MAX : p->data[(size_t)(p->words + n) * AMD_LANES];
     }
@@ -131,7 +131,7 @@ static void land_word(AmdWave *w, const AmdPending *p, uint32_t n) {
         words[l] = (old[l] & ~bits[l]) | (data[l] << shift & bits[l]);
         shadows[l] = (shadow[l] & ~bits[l]) | (written ? bits[l] : poison[l] << shift & bits[l]);
     }
-    if (lost) amd_tell_poison(w, p->instr, SIM_POISON_RESULT, lost);
+    if (lost) amd_report_poison(w, p->instr, SIM_POISON_RESULT, lost);
     amd_put_word(w, &o, n, p->mask, words, shadows);
 }
 
@@ -150,7 +150,7 @@ static void land_lds(AmdWave *w, const AmdPending *p) {
                    .lanes = w->lanes,
                    .bytes = p->bytes,
                    .address = address};
-    SIM_TELL(w->run, access, &a);
+    SIM_NOTIFY(w->run, access, &a);
     for (uint32_t l = 0; l < w->lanes; l++) {
         if (!(p->mask >> l & 1)) continue;
         for (uint32_t b = 0; b < p->bytes; b++) {
@@ -250,7 +250,7 @@ void amd_pend_touch(AmdWave *w, const SimAccess *access) {
 void amd_pend_late(const AmdWave *w) {
     for (uint32_t n = 0; n < w->pending_count; n++)
         for (const AmdLate *late = w->pending[n].late; late; late = late->next)
-            SIM_TELL(w->run, late, &late->access);
+            SIM_NOTIFY(w->run, late, &late->access);
 }
 
 void amd_pend_free(AmdWave *w) {

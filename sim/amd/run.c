@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "sim/amd/launch.h"
 
-enum { TURN = 4096, SEEDED_TURN = 48, PACKET = 64, PATTERN = 0xab };
+enum { SLICE = 4096, SEEDED_SLICE = 48, PACKET = 64, PATTERN = 0xab };
 
 SimPlace amd_place(const AmdWave *w, const AmdInstr *i) {
     const SimKernel *k = w->run->launch->kernel;
@@ -39,12 +39,12 @@ void amd_fail(AmdWave *w, const AmdInstr *i, SimFault fault, const char *format,
     vsnprintf(r->text + size, sizeof r->text - (size_t)size, format, args);
     va_end(args);
     fault.text = r->text;
-    SIM_TELL(run, fault, &fault);
+    SIM_NOTIFY(run, fault, &fault);
 }
 
-void amd_tell_poison(AmdWave *w, const AmdInstr *i, SimPoisonUse use, uint64_t lanes) {
+void amd_report_poison(AmdWave *w, const AmdInstr *i, SimPoisonUse use, uint64_t lanes) {
     SimPoison p = {.at = amd_place(w, i), .use = use, .mask = lanes};
-    SIM_TELL(w->run, poisoned, &p);
+    SIM_NOTIFY(w->run, poisoned, &p);
 }
 
 // ---- Registers at the begin of a wave ----
@@ -164,7 +164,7 @@ static bool limit_reached(AmdWave *w, const AmdInstr *i) {
     return true;
 }
 
-static void turn(AmdWave *w, uint32_t steps) {
+static void run_slice(AmdWave *w, uint32_t steps) {
     AmdLaunch *run = w->run;
     for (; steps && w->state == AMD_RUNS && !run->stop; steps--) {
         const AmdInstr *i = &w->kernel->code[w->pc++];
@@ -172,9 +172,9 @@ static void turn(AmdWave *w, uint32_t steps) {
         if (limit_reached(w, i)) return;
         run->steps++;
         run->lane_steps += (uint64_t)__builtin_popcountll(exec);
-        if (run->step_asked) {
+        if (run->step_observed) {
             SimPlace at = amd_place(w, i);
-            SIM_TELL(run, step, &at, exec);
+            SIM_NOTIFY(run, step, &at, exec);
         }
         if (i->run) i->run(w, i);
     }
@@ -182,7 +182,7 @@ static void turn(AmdWave *w, uint32_t steps) {
 
 // ---- Barriers ----
 
-static void tell_barrier(AmdGroup *g) {
+static void notify_barrier(AmdGroup *g) {
     uint32_t lanes[AMD_WAVES] = {0};
     for (uint32_t n = 0; n < g->wave_count; n++)
         if (g->waves[n].state != AMD_ENDED) lanes[n] = UINT32_MAX;
@@ -191,11 +191,11 @@ static void tell_barrier(AmdGroup *g) {
                            .waited = lanes,
                            .warp_count = g->wave_count,
                            .hands_on = true};
-    SIM_TELL(g->run, barrier, &done);
+    SIM_NOTIFY(g->run, barrier, &done);
 }
 
 // If all waves that have not ended have arrived, the waiting waves continue.
-static bool look_at_barrier(AmdGroup *g) {
+static bool check_barrier(AmdGroup *g) {
     bool any = false;
     for (uint32_t n = 0; n < g->wave_count; n++) {
         const AmdWave *w = &g->waves[n];
@@ -205,7 +205,7 @@ static bool look_at_barrier(AmdGroup *g) {
     }
     if (!any) return false;
     g->phase++;
-    tell_barrier(g);
+    notify_barrier(g);
     for (uint32_t n = 0; n < g->wave_count; n++) {
         AmdWave *w = &g->waves[n];
         amd_pend_late(w);
@@ -238,10 +238,10 @@ static void run_group(AmdGroup *g) {
             live |= w->state != AMD_ENDED;
             if (w->state != AMD_RUNS) continue;
             moved = true;
-            turn(w, seed ? 1 + pick(run, SEEDED_TURN) : TURN);
+            run_slice(w, seed ? 1 + pick(run, SEEDED_SLICE) : SLICE);
         }
         if (!live) return;
-        moved |= look_at_barrier(g);
+        moved |= check_barrier(g);
         if (!moved && !run->stop) deadlock(g);
     }
 }
@@ -278,8 +278,8 @@ void amd_run_groups(AmdLaunch *run) {
     }
     for (uint64_t i = 0; i < count && !run->stop; i++, at = (at + step) % count) {
         begin_group(&run->group, at);
-        SIM_TELL(run, block_begin, at, 0);
+        SIM_NOTIFY(run, block_begin, at, 0);
         run_group(&run->group);
-        SIM_TELL(run, block_end, at);
+        SIM_NOTIFY(run, block_end, at);
     }
 }

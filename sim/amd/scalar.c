@@ -291,7 +291,7 @@ void amd_run_scalar(AmdWave *w, const AmdInstr *i) {
     if (scc_unknown) any = UINT64_MAX;
     AmdScalars x = {values[0], values[1], values[2], w->scc, w, i};
     if (any && saves(i->row)) {
-        amd_tell_poison(w, i, SIM_POISON_BRANCH, any & amd_wave_mask(w));
+        amd_report_poison(w, i, SIM_POISON_BRANCH, any & amd_wave_mask(w));
         any = 0;
     }
     if (any) bits = scc_unknown ? UINT64_MAX : amd_poison_scalar(i, &x, poison);

@@ -224,19 +224,19 @@ static bool register_of(AmdDecoder *d, Str s, AmdOperand *o) {
 }
 
 // The bits of an inline constant, in the operand's type.
-static uint64_t float_bits(AmdType type, double x, bool turn) {
+static uint64_t float_bits(AmdType type, double x, bool inverse_2pi) {
     switch (type) {
-    case AMD_F64: return turn ? UINT64_C(0x3fc45f306dc9c882) : sim_bits_f64(x);
+    case AMD_F64: return inverse_2pi ? UINT64_C(0x3fc45f306dc9c882) : sim_bits_f64(x);
     case AMD_F16:
-    case AMD_F16X2: return turn ? 0x3118 : sim_f16_round((float)x);
+    case AMD_F16X2: return inverse_2pi ? 0x3118 : sim_f16_round((float)x);
     case AMD_BF16:
-    case AMD_BF16X2: return turn ? 0x3e22 : sim_bf16_round((float)x);
+    case AMD_BF16X2: return inverse_2pi ? 0x3e22 : sim_bf16_round((float)x);
     case AMD_B64: return sim_bits_f64(x);
     case AMD_F32X2: {
-        uint64_t one = turn ? 0x3e22f983 : sim_bits_f32((float)x);
+        uint64_t one = inverse_2pi ? 0x3e22f983 : sim_bits_f32((float)x);
         return one | one << 32;
     }
-    default: return turn ? 0x3e22f983 : sim_bits_f32((float)x);
+    default: return inverse_2pi ? 0x3e22f983 : sim_bits_f32((float)x);
     }
 }
 

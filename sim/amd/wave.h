@@ -107,7 +107,7 @@ struct AmdLaunch {
     uint64_t image;    // address of the code object
     uint64_t kernarg;  // address of the arguments
     uint64_t packet;   // address of the dispatch packet
-    bool stop, step_asked, access_asked, late_asked;
+    bool stop, step_observed, access_observed, late_observed;
     uint64_t random, steps, lane_steps;
     void *product;  // room for matrix products (matrix.c)
     AmdGroup group;
@@ -117,7 +117,7 @@ SimPlace amd_place(const AmdWave *w, const AmdInstr *i);
 void amd_fail(AmdWave *w, const AmdInstr *i, SimFault fault, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 // Reports poisoned bits in a value that decides something.
-void amd_tell_poison(AmdWave *w, const AmdInstr *i, SimPoisonUse use, uint64_t lanes);
+void amd_report_poison(AmdWave *w, const AmdInstr *i, SimPoisonUse use, uint64_t lanes);
 
 static inline uint64_t amd_wave_mask(const AmdWave *w) {
     return w->lanes == 64 ? UINT64_MAX : UINT32_MAX;
@@ -214,7 +214,7 @@ typedef struct AmdTouch {
     uint8_t *host[AMD_LANES];
     uint8_t *poison[AMD_LANES];  // bits; NULL: not tracked
     uint64_t poison_at[AMD_LANES];
-    SimSpace met[AMD_LANES];
+    SimSpace lane_space[AMD_LANES];
 } AmdTouch;
 bool amd_touch(AmdWave *w, const AmdInstr *i, AmdTouch *t);
 

@@ -33,10 +33,10 @@ void sim_addresses(const SimWarp *w, const SimAccessOp *op, uint64_t *address) {
 static void classify(SimTouch *t) {
     for (uint32_t l = 0; l < SIM_LANES; l++) {
         if (!(t->mask >> l & 1)) continue;
-        t->met[l] = t->space;
+        t->lane_space[l] = t->space;
         if (t->space != SIM_SPACE_GENERIC) continue;
-        t->met[l] = window_of(t->address[l]);
-        if (t->met[l] != SIM_SPACE_GLOBAL) t->address[l] &= ~SIM_WINDOW_MASK;
+        t->lane_space[l] = window_of(t->address[l]);
+        if (t->lane_space[l] != SIM_SPACE_GLOBAL) t->address[l] &= ~SIM_WINDOW_MASK;
     }
 }
 
@@ -65,7 +65,7 @@ static bool within(uint64_t address, uint64_t size, uint64_t bytes) {
 // The host address of one lane's access; false when there is none.
 static bool place(SimWarp *w, SimTouch *t, uint32_t l) {
     uint64_t a = t->address[l];
-    switch (t->met[l]) {
+    switch (t->lane_space[l]) {
     case SIM_SPACE_SHARED: {
         uint64_t at;
         SimBlock *b = sim_block_at(w->block, a, &at);
@@ -108,17 +108,17 @@ static void fault(SimWarp *w, const SimInstr *i, const SimTouch *t, uint32_t lan
                   SimFaultKind kind) {
     uint32_t l = sim_first_lane(lanes);
     SimFault f = {.kind = kind,
-                  .space = t->met[l],
+                  .space = t->lane_space[l],
                   .mask = lanes,
                   .address = t->address[l],
                   .bytes = t->bytes};
     char text[SIM_FAULT_TEXT];
-    sim_fault_says(text, &f, w->index * SIM_LANES + l, w->block->linear);
+    sim_fault_describe(text, &f, w->index * SIM_LANES + l, w->block->linear);
     sim_fail(w, i, f, "'%s': %s", i->name, text);
 }
 
-static void tell_space(SimWarp *w, const SimInstr *i, const SimTouch *t, SimSpace space,
-                       uint32_t owner, uint32_t mask) {
+static void notify_space(SimWarp *w, const SimInstr *i, const SimTouch *t, SimSpace space,
+                         uint32_t owner, uint32_t mask) {
     SimAccess a = {.at = sim_place(w, i),
                    .space = space,
                    .kind = t->kind,
@@ -131,19 +131,20 @@ static void tell_space(SimWarp *w, const SimInstr *i, const SimTouch *t, SimSpac
                    .address = t->address,
                    .data = t->data,
                    .there = t->host};
-    SIM_TELL(w->run, access, &a);
+    SIM_NOTIFY(w->run, access, &a);
 }
 
 // An instruction that accesses several spaces, or blocks, is reported once for each.
-static void tell(SimWarp *w, const SimInstr *i, const SimTouch *t) {
+static void notify_access(SimWarp *w, const SimInstr *i, const SimTouch *t) {
     uint32_t left = t->mask;
     while (left) {
-        SimSpace space = t->met[sim_first_lane(left)];
+        SimSpace space = t->lane_space[sim_first_lane(left)];
         uint32_t mask = 0, owner = t->owner[sim_first_lane(left)];
         for (uint32_t l = 0; l < SIM_LANES; l++)
-            if ((left >> l & 1) && t->met[l] == space && t->owner[l] == owner) mask |= 1u << l;
+            if ((left >> l & 1) && t->lane_space[l] == space && t->owner[l] == owner)
+                mask |= 1u << l;
         left &= ~mask;
-        tell_space(w, i, t, space, owner, mask);
+        notify_space(w, i, t, space, owner, mask);
     }
 }
 
@@ -190,7 +191,8 @@ SIM_CLONES static void fill(SimTouch *t, const AccessPiece *p) {
     uint64_t base = p->base;
     SimSpace space = p->space;
     SIM_EACH_OF(t->mask, t->host[l] = bytes + (t->address[l] - base);
-                t->poison_at[l] = t->address[l] - base; t->poison[l] = poison; t->met[l] = space;);
+                t->poison_at[l] = t->address[l] - base; t->poison[l] = poison;
+                t->lane_space[l] = space;);
 }
 
 bool sim_touch_is_clean(const SimTouch *t) {
@@ -202,7 +204,7 @@ bool sim_touch_is_clean(const SimTouch *t) {
 
 static SimFaultKind why_not(const SimTouch *t, uint32_t l) {
     if (!t->host[l]) return SIM_FAULT_BOUNDS;
-    return t->met[l] == SIM_SPACE_SHARED ? SIM_FAULT_GONE : SIM_FAULT_READONLY;
+    return t->lane_space[l] == SIM_SPACE_SHARED ? SIM_FAULT_ENDED_BLOCK : SIM_FAULT_READONLY;
 }
 
 static bool touch_each(SimWarp *w, const SimInstr *i, SimTouch *t) {
@@ -214,7 +216,7 @@ static bool touch_each(SimWarp *w, const SimInstr *i, SimTouch *t) {
         t->host[l] = NULL, t->owner[l] = (uint8_t)w->block->rank;
         if (!place(w, t, l)) outside |= 1u << l;
     }
-    if (w->run->access_asked) tell(w, i, t);
+    if (w->run->access_observed) notify_access(w, i, t);
     if (crooked) fault(w, i, t, crooked, SIM_FAULT_ALIGN);
     if (outside) fault(w, i, t, outside, why_not(t, sim_first_lane(outside)));
     return !crooked && !outside;
@@ -230,6 +232,6 @@ bool sim_touch(SimWarp *w, const SimInstr *i, SimTouch *t) {
     }
     t->bits = p.poison;
     fill(t, &p);
-    if (w->run->access_asked) tell_space(w, i, t, p.space, w->block->rank, t->mask);
+    if (w->run->access_observed) notify_space(w, i, t, p.space, w->block->rank, t->mask);
     return true;
 }

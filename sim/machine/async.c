@@ -118,7 +118,7 @@ void sim_copy_commit(SimWarp *w, const SimInstr *i) {
     SIM_EACH_LANE(w, w->group[l]++;);
 }
 
-static void tell_landing(SimWarp *w, const SimInstr *i, const SimCopy *c, uint32_t lanes) {
+static void notify_landing(SimWarp *w, const SimInstr *i, const SimCopy *c, uint32_t lanes) {
     uint64_t address[SIM_LANES] = {0};
     uint8_t data[32 * SIM_LANES];
     for (uint32_t l = 0; l < SIM_LANES; l++) {
@@ -135,12 +135,12 @@ static void tell_landing(SimWarp *w, const SimInstr *i, const SimCopy *c, uint32
                    .bytes = c->bytes,
                    .address = address,
                    .data = data};
-    SIM_TELL(w->run, access, &a);
+    SIM_NOTIFY(w->run, access, &a);
 }
 
 static void land(SimWarp *w, const SimInstr *i, SimCopy *c, uint32_t lanes) {
     uint8_t *shared = w->block->shared, *poison = w->block->shared_poison;
-    if (w->run->access_asked) tell_landing(w, i, c, lanes);
+    if (w->run->access_observed) notify_landing(w, i, c, lanes);
     for (uint32_t l = 0; l < SIM_LANES; l++) {
         if (!(lanes >> l & 1)) continue;
         if (c->bytes == 16)

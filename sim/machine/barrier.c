@@ -52,7 +52,7 @@ static void release(SimBlock *b, uint32_t number) {
                            .waited = bar->waited,
                            .warp_count = b->warp_count,
                            .arrivals = true};
-    SIM_TELL(b->run, barrier, &done);
+    SIM_NOTIFY(b->run, barrier, &done);
     b->run->changes++;
     const SimInstr *code = b->run->launch->kernel->code;
     for (uint32_t n = 0; n < b->warp_count; n++) {
@@ -63,7 +63,7 @@ static void release(SimBlock *b, uint32_t number) {
             put_result(w, &code[f->pc], f->mask & bar->waited[n], b, bar);
             f->state = SIM_RUNS;
             f->pc++;
-            sim_fragment_meet(w, k);
+            sim_fragment_reconverge(w, k);
         }
     }
     memset(bar, 0, sizeof *bar);
@@ -74,7 +74,7 @@ static bool is_complete(const SimBlock *b, const SimBarrier *bar) {
     return bar->busy && threads_arrived(b, bar) >= wanted;
 }
 
-void sim_barriers_look(SimBlock *b) {
+void sim_barriers_check(SimBlock *b) {
     for (uint32_t n = 0; n < SIM_BARRIERS; n++)
         if (is_complete(b, &b->barriers[n])) release(b, n);
 }
@@ -109,7 +109,7 @@ bool sim_barrier_arrive(SimWarp *w, SimFragment *f, const SimInstr *i, uint32_t 
     bar->wanted = count;
     bar->arrived[w->index] |= mask;
     SimArrival arrival = {sim_place(w, i), mask, number};
-    SIM_TELL(w->run, arrive, &arrival);
+    SIM_NOTIFY(w->run, arrive, &arrival);
     if (op->predicate.number >= 0)
         bar->holds[w->index] |= sim_pred(w, op->predicate, op->negated) & mask;
     bool waits = op->kind != SIM_BAR_ARRIVE;

@@ -98,7 +98,7 @@ static void begin_warp(SimBlock *b, SimWarp *w) {
     w->join_count = 0;
     w->copy_first = w->copy_count = 0;
     sim_products_begin(w);
-    w->carry = w->arrived = w->owing = w->idle = 0;
+    w->carry = w->arrived = w->arrived_only = w->idle = 0;
     w->waits.instr = NULL;
     w->spins = 0;
     w->force = false;

@@ -3,7 +3,7 @@
 #include "sim/machine/hopper/bulk.h"
 #include "sim/machine/hopper/cluster.h"
 
-enum { PARTED_TURN = 32, SPINS_MAX = 64 };
+enum { DIVERGED_SLICE = 32, SPINS_MAX = 64 };
 
 static uint32_t guard_lanes(const SimWarp *w, const SimInstr *i, uint32_t mask) {
     if (i->guard.number < 0) return mask;
@@ -31,10 +31,10 @@ static void complete(SimWarp *w, int32_t join, uint32_t index) {
     for (uint32_t n = w->fragment_count; n > index; n--) w->fragments[n] = w->fragments[n - 1];
     w->fragments[index] = f;
     w->fragment_count++;
-    sim_fragment_meet(w, index);  // the parent may be waiting at this pc
+    sim_fragment_reconverge(w, index);  // the parent may be waiting at this pc
 }
 
-void sim_fragment_meet(SimWarp *w, uint32_t index) {
+void sim_fragment_reconverge(SimWarp *w, uint32_t index) {
     SimFragment *f = &w->fragments[index];
     if (f->pc != f->stop) return;
     int32_t join = f->join;
@@ -66,8 +66,8 @@ static void part(SimWarp *w, uint32_t index, const SimInstr *i, uint32_t taken, 
     w->fragments[index + 1] = other;
     w->fragment_count++;
     // Handle the later one first: reconverging may remove it, and even complete the join.
-    sim_fragment_meet(w, index + 1);
-    if (w->fragments[index].pc == w->fragments[index].stop) sim_fragment_meet(w, index);
+    sim_fragment_reconverge(w, index + 1);
+    if (w->fragments[index].pc == w->fragments[index].stop) sim_fragment_reconverge(w, index);
 }
 
 static void branch(SimWarp *w, uint32_t index, const SimInstr *i, uint32_t taken, uint32_t target) {
@@ -77,7 +77,7 @@ static void branch(SimWarp *w, uint32_t index, const SimInstr *i, uint32_t taken
         return;
     }
     f->pc = taken ? target : f->pc + 1;
-    sim_fragment_meet(w, index);
+    sim_fragment_reconverge(w, index);
 }
 
 // Each distinct target takes its lanes; the remaining lanes continue as the fragment.
@@ -95,7 +95,7 @@ static void jump_by_index(SimWarp *w, uint32_t index, const SimInstr *i) {
         if ((mask >> l & 1) && to[l] == first) taken |= 1u << l;
     if (taken == mask) {
         f->pc = s->targets[first];
-        sim_fragment_meet(w, index);
+        sim_fragment_reconverge(w, index);
         return;
     }
     // The other lanes execute the same instruction again, with fewer lanes.
@@ -121,10 +121,10 @@ static void leave(SimWarp *w, uint32_t index, uint32_t lanes) {
     }
     if (!gone) {
         for (uint32_t n = 0; n < w->fragment_count; n++)
-            if (w->fragments[n].pc == w->fragments[n].stop) sim_fragment_meet(w, n);
+            if (w->fragments[n].pc == w->fragments[n].stop) sim_fragment_reconverge(w, n);
     }
-    sim_barriers_look(w->block);
-    sim_cluster_look(w->run);
+    sim_barriers_check(w->block);
+    sim_cluster_barrier_check(w->run);
 }
 
 // ---- Collectives ----
@@ -155,10 +155,10 @@ static bool collect(SimWarp *w, SimFragment *f, const SimInstr *i, uint32_t mask
     uint32_t members = members_of(w, i, mask), here = mask;
     if (members & ~here)
         for (uint32_t n = 0; n < w->fragment_count; n++)
-            if (w->fragments[n].pc == f->pc && w->fragments[n].state == SIM_COLLECTS)
+            if (w->fragments[n].pc == f->pc && w->fragments[n].state == SIM_AT_COLLECTIVE)
                 here |= guard_lanes(w, i, w->fragments[n].mask);
     if (members & ~here) {
-        f->state = SIM_COLLECTS;
+        f->state = SIM_AT_COLLECTIVE;
         return false;
     }
     w->mask = here & (members | mask);
@@ -167,7 +167,7 @@ static bool collect(SimWarp *w, SimFragment *f, const SimInstr *i, uint32_t mask
     uint32_t pc = f->pc;
     for (uint32_t n = 0; n < w->fragment_count; n++) {
         SimFragment *other = &w->fragments[n];
-        if (other == f || other->pc != pc || other->state != SIM_COLLECTS) continue;
+        if (other == f || other->pc != pc || other->state != SIM_AT_COLLECTIVE) continue;
         if (other->mask & ~(here & (members | mask))) continue;
         other->state = SIM_RUNS;
         other->pc++;
@@ -185,7 +185,7 @@ static bool warp_is_here(SimWarp *w, SimFragment *f, const SimInstr *i, uint32_t
             here |= w->fragments[n].mask;
     bool go = !(i->flags & SIM_UNIFORM) || (w->live & ~here) == 0 || w->force;
     if (go) w->force = false;
-    f->state = go ? SIM_RUNS : SIM_COLLECTS;
+    f->state = go ? SIM_RUNS : SIM_AT_COLLECTIVE;
     return go;
 }
 
@@ -194,7 +194,7 @@ static bool try_to_go_on(SimWarp *w, SimFragment *f, const SimInstr *i, uint32_t
     if (!warp_is_here(w, f, i, mask)) return false;
     w->retry = false;
     i->run(w, i);
-    f->state = w->retry ? SIM_COLLECTS : SIM_RUNS;
+    f->state = w->retry ? SIM_AT_COLLECTIVE : SIM_RUNS;
     return !w->retry;
 }
 
@@ -205,9 +205,9 @@ static void check_guard(SimWarp *w, const SimInstr *i, uint32_t mask) {
     sim_poison_check(w, i, i->guard, SIM_POISON_BRANCH);
 }
 
-static void tell_step(SimWarp *w, const SimInstr *i, uint32_t mask) {
+static void notify_step(SimWarp *w, const SimInstr *i, uint32_t mask) {
     SimPlace at = sim_place(w, i);
-    SIM_TELL(w->run, step, &at, mask);
+    SIM_NOTIFY(w->run, step, &at, mask);
 }
 
 // Runs one instruction of a fragment. False: the fragment cannot continue now, or does not exist
@@ -216,7 +216,7 @@ static bool step(SimWarp *w, uint32_t index, const SimInstr *i) {
     SimFragment *f = &w->fragments[index];
     uint32_t mask = guard_lanes(w, i, f->mask);
     if (w->poison && i->guard.number >= 0) check_guard(w, i, f->mask);
-    if (w->run->step_asked && f->state == SIM_RUNS) tell_step(w, i, mask);
+    if (w->run->step_observed && f->state == SIM_RUNS) notify_step(w, i, mask);
     w->run->lane_steps += sim_lane_count(mask);
     w->mask = mask;
     switch ((SimFlow)i->flow) {
@@ -229,7 +229,7 @@ static bool step(SimWarp *w, uint32_t index, const SimInstr *i) {
             if (w->poison && !(i->flags & SIM_OWN_POISON)) sim_poison_flow(w, i);
         }
         break;
-    case SIM_JUMP: f->pc = i->target; return sim_fragment_meet(w, index), false;
+    case SIM_JUMP: f->pc = i->target; return sim_fragment_reconverge(w, index), false;
     case SIM_BRANCH: return branch(w, index, i, mask, i->target), false;
     case SIM_SWITCH:
         if (w->poison) sim_poison_check(w, i, i->a, SIM_POISON_BRANCH);
@@ -247,7 +247,7 @@ static bool step(SimWarp *w, uint32_t index, const SimInstr *i) {
     }
     f->pc++;
     if (f->pc != f->stop) return true;
-    return sim_fragment_meet(w, index), false;
+    return sim_fragment_reconverge(w, index), false;
 }
 
 static bool over_limit(SimWarp *w, const SimInstr *i) {
@@ -267,14 +267,14 @@ static inline bool interrupted(const SimWarp *w) {
 // Runs instructions that only call their handlers, up to the next other one or a join.
 static uint32_t run_straight(SimWarp *w, SimFragment *f, const SimInstr *code, uint32_t steps) {
     SimRun *run = w->run;
-    const bool watched = run->step_asked, poison = w->poison != NULL;
+    const bool watched = run->step_observed, poison = w->poison != NULL;
     uint32_t done = 0, pc = f->pc;
     uint64_t lanes = 0;
     while (done < steps && code[pc].flow == SIM_NEXT && !interrupted(w)) {
         const SimInstr *i = &code[pc];
         uint32_t mask = guard_lanes(w, i, f->mask);
         if (poison && i->guard.number >= 0) check_guard(w, i, f->mask);
-        if (watched) tell_step(w, i, mask);
+        if (watched) notify_step(w, i, mask);
         w->mask = mask;
         if (mask) {
             i->run(w, i);
@@ -301,17 +301,17 @@ static uint32_t run_fragment(SimWarp *w, uint32_t index, uint32_t steps) {
         if (f->state == SIM_RUNS && code[f->pc].flow == SIM_NEXT) {
             done += run_straight(w, f, code, steps - done);
             if (f->pc == f->stop) {
-                sim_fragment_meet(w, index);
+                sim_fragment_reconverge(w, index);
                 break;
             }
             continue;
         }
         uint32_t mask = w->fragments[index].mask;
         const SimInstr *i = &code[w->fragments[index].pc];
-        bool collecting = w->fragments[index].state == SIM_COLLECTS;
+        bool collecting = w->fragments[index].state == SIM_AT_COLLECTIVE;
         bool on = step(w, index, i);
         if (collecting && !on && w->fragment_count == count &&
-            w->fragments[index].state == SIM_COLLECTS)
+            w->fragments[index].state == SIM_AT_COLLECTIVE)
             break;
         done++;
         w->run->steps++;
@@ -338,16 +338,16 @@ static void let_go(SimWarp *w) {
         j->expected &= ~j->arrived;
         j->arrived = 0;
         w->fragments[w->fragment_count++] = f;
-        sim_fragment_meet(w, w->fragment_count - 1);
+        sim_fragment_reconverge(w, w->fragment_count - 1);
     }
 }
 
-bool sim_warp_turn(SimWarp *w, uint32_t steps) {
+bool sim_warp_run(SimWarp *w, uint32_t steps) {
     uint32_t done = 0;
     if (w->spins > SPINS_MAX) let_go(w);
     // Parts of a warp may wait for each other in loops, so each runs only a few instructions at a
     // time.
-    if (w->fragment_count > 1 && steps > PARTED_TURN) steps = PARTED_TURN;
+    if (w->fragment_count > 1 && steps > DIVERGED_SLICE) steps = DIVERGED_SLICE;
     // From the last to the first: lanes that diverged last reconverge first.
     for (uint32_t n = w->fragment_count; n-- > 0 && !w->run->stop;)
         if (n < w->fragment_count) done += run_fragment(w, n, steps);

@@ -139,14 +139,14 @@ static void poison_stored(SimWarp *w, const SimInstr *i, const SimAccessOp *op, 
         uint32_t lanes = sim_poison_of(w, op->values[n]), seen = 0;
         for (uint32_t l = 0; l < SIM_LANES; l++) {
             if (!(w->mask >> l & 1)) continue;
-            if (t->met[l] == SIM_SPACE_GLOBAL) seen |= 1u << l;
+            if (t->lane_space[l] == SIM_SPACE_GLOBAL) seen |= 1u << l;
             if (t->poison[l])
                 sim_poison_set_few(t->poison[l], t->poison_at[l] + (size_t)n * op->width, op->width,
                                    lanes >> l & 1);
         }
         if (!(lanes & seen)) continue;
         SimPoison p = {sim_place(w, i), SIM_POISON_STORE, lanes & seen, op->values[n].number};
-        SIM_TELL(w->run, poisoned, &p);
+        SIM_NOTIFY(w->run, poisoned, &p);
     }
 }
 
@@ -155,12 +155,12 @@ void sim_store(SimWarp *w, const SimInstr *i) {
     uint8_t data[32 * SIM_LANES];
     SimTouch t;
     t.data = data;
-    if (w->run->access_asked) gather(w, op, data);
+    if (w->run->access_observed) gather(w, op, data);
     if (!touch(w, i, op, SIM_ACCESS_STORE, &t)) return;
     if (is_words(op, &t)) {
         store_words(w, op, t.host[0]);
     } else {
-        if (!w->run->access_asked) gather(w, op, data);
+        if (!w->run->access_observed) gather(w, op, data);
         scatter(w, &t, data);
     }
     if (w->poison) poison_stored(w, i, op, &t);

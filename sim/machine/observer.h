@@ -80,10 +80,10 @@ typedef struct SimAccess {
 } SimAccess;
 
 typedef enum SimFaultKind {
-    SIM_FAULT_BOUNDS,    // outside every live allocation
-    SIM_FAULT_ALIGN,     // not a multiple of the access size
-    SIM_FAULT_READONLY,  // a write to constant memory
-    SIM_FAULT_GONE,      // shared memory of a block that has ended
+    SIM_FAULT_BOUNDS,       // outside every live allocation
+    SIM_FAULT_ALIGN,        // not a multiple of the access size
+    SIM_FAULT_READONLY,     // a write to constant memory
+    SIM_FAULT_ENDED_BLOCK,  // shared memory of a block that has ended
     SIM_FAULT_TRAP,
     SIM_FAULT_ASSERT,    // with text
     SIM_FAULT_DEADLOCK,  // text says who waits for what

@@ -15,5 +15,5 @@ void sim_poison_check(SimWarp *w, const SimInstr *i, SimOperand o, SimPoisonUse 
     uint32_t lanes = sim_poison_of(w, o) & w->mask;
     if (!lanes) return;
     SimPoison p = {sim_place(w, i), use, lanes, o.number};
-    SIM_TELL(w->run, poisoned, &p);
+    SIM_NOTIFY(w->run, poisoned, &p);
 }

@@ -46,21 +46,21 @@ static Range range_with(Range a, Range b) {
 static bool is_exact(Range r) { return r.known && r.top - r.bottom <= DOUBLE_BITS; }
 
 // A row of results.
-typedef double Row __attribute__((vector_size(SIM_COLUMNS * sizeof(double))));
+typedef double ResultRow __attribute__((vector_size(SIM_COLUMNS * sizeof(double))));
 typedef int64_t Flags __attribute__((vector_size(SIM_COLUMNS * sizeof(int64_t))));
 typedef union Factors {
     double at[SIM_DEPTH][SIM_COLUMNS];
-    Row row[SIM_DEPTH];
+    ResultRow row[SIM_DEPTH];
 } Factors;
 typedef union Sums {
     double at[SIM_RESULTS];
-    Row row[SIM_ROWS];
+    ResultRow row[SIM_ROWS];
 } Sums;
 typedef union Lost {
     int64_t at[SIM_RESULTS];
     Flags row[SIM_ROWS];
 } Lost;
-typedef double Lines[SIM_ROWS * SIM_DEPTH];
+typedef double WideLines[SIM_ROWS * SIM_DEPTH];
 
 // Transposes eight by eight in three passes, each of which shuffles lines n and n + 4 into lines 2n
 // and 2n + 1.
@@ -75,12 +75,13 @@ static inline void shuffle(const Eight *from, Eight *to) {
 }
 
 // Transposes the columns of b into rows.
-SIM_CLONES static void turn(const SimFloats *p, Factors *b) {
+SIM_CLONES static void transpose(const SimFloats *p, Factors *b) {
     for (uint32_t k = 0; p->k % 8 == 0 && k < p->k; k += 8) {
         Eight line[8], half[8];
         for (uint32_t c = 0; c < 8; c++) memcpy(&line[c], &p->b[c * p->k + k], sizeof line[c]);
         shuffle(line, half), shuffle(half, line), shuffle(line, half);
-        for (uint32_t n = 0; n < 8; n++) b->row[k + n] = __builtin_convertvector(half[n], Row);
+        for (uint32_t n = 0; n < 8; n++)
+            b->row[k + n] = __builtin_convertvector(half[n], ResultRow);
     }
     for (uint32_t c = 0; p->k % 8 && c < SIM_COLUMNS; c++)
         for (uint32_t n = 0; n < p->k; n++) b->at[n][c] = (double)p->b[c * p->k + n];
@@ -95,9 +96,10 @@ SIM_CLONES static void plain_sums(const SimFloats *p, const double *a, const Fac
                                   Sums *sums) {
     const uint32_t k = p->k;
     for (uint32_t r = 0; r < p->m; r += 4, a += (size_t)4 * k) {
-        Row s0 = sums->row[r], s1 = sums->row[r + 1], s2 = sums->row[r + 2], s3 = sums->row[r + 3];
+        ResultRow s0 = sums->row[r], s1 = sums->row[r + 1], s2 = sums->row[r + 2],
+                  s3 = sums->row[r + 3];
         for (uint32_t n = 0; n < k; n++) {
-            const Row factor = b->row[n];
+            const ResultRow factor = b->row[n];
             s0 += a[n] * factor;
             s1 += a[n + k] * factor;
             s2 += a[n + 2 * k] * factor;
@@ -115,11 +117,11 @@ SIM_CLONES static void plain_sums(const SimFloats *p, const double *a, const Fac
 SIM_CLONES static void pair_sums(const SimFloats *p, const double *a, const Factors *b, Sums *high,
                                  Sums *low, Lost *worse) {
     for (uint32_t r = 0; r < p->m; r++) {
-        Row h = high->row[r], l = {0};
+        ResultRow h = high->row[r], l = {0};
         Flags bad = {0};
         for (uint32_t n = 0; n < p->k; n++) {
-            Row product = a[r * p->k + n] * b->row[n], sum = h + product;
-            Row error = LOST(h, product, sum), rest = l + error;
+            ResultRow product = a[r * p->k + n] * b->row[n], sum = h + product;
+            ResultRow error = LOST(h, product, sum), rest = l + error;
             bad |= LOST(l, error, rest) != 0;  // also true for NaN
             h = sum, l = rest;
         }
@@ -188,11 +190,11 @@ static void pairs(const SimFloats *p, const double *lines, const Factors *factor
 void sim_product_floats(const SimFloats *p, SimType a, SimType b, SimType c_type, const uint32_t *c,
                         SimType d_type, uint32_t *d) {
     uint32_t count = p->m * SIM_COLUMNS;
-    Lines lines;
+    WideLines lines;
     Factors factors;
     Sums sums, add;
     widen(p->a, p->m * p->k, lines);
-    turn(p, &factors);
+    transpose(p, &factors);
     Range range = range_of_sums(p, a, b);
     if (!is_exact(range)) {
         pairs(p, lines, &factors, c_type, c, d_type, d);

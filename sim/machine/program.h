@@ -84,7 +84,7 @@ typedef enum SimInstrFlag {
     SIM_FULL = 8192,        // div.full: approximate over the whole range
     SIM_WRAP = 16384,       // shf.wrap, mul.hi etc: variant of the handler
     SIM_CARRY = 32768,      // .cc
-    SIM_FLIES = 65536       // its registers belong to its flight (SimFlight)
+    SIM_IN_FLIGHT = 65536   // its registers belong to its flight (SimFlight)
 } SimInstrFlag;
 
 typedef enum SimRound { SIM_RN, SIM_RZ, SIM_RM, SIM_RP, SIM_RNA, SIM_RS } SimRound;

@@ -38,13 +38,13 @@ bool sim_check_block(const SimLaunch *n, const SimBlockRule *rule, SimResult *r)
                       (unsigned long long)rule->most);
 }
 
-const char *sim_fault_says(char text[SIM_FAULT_TEXT], const SimFault *f, uint32_t thread,
-                           uint64_t block) {
+const char *sim_fault_describe(char text[SIM_FAULT_TEXT], const SimFault *f, uint32_t thread,
+                               uint64_t block) {
     static const char *const spaces[] = {"generic", "global", "shared", "local", "param", "const"};
-    const char *what = f->kind == SIM_FAULT_ALIGN      ? "is not aligned"
-                       : f->kind == SIM_FAULT_READONLY ? "may not be written"
-                       : f->kind == SIM_FAULT_GONE     ? "is memory of a block that has ended"
-                                                       : "is outside the accessible memory";
+    const char *what = f->kind == SIM_FAULT_ALIGN         ? "is not aligned"
+                       : f->kind == SIM_FAULT_READONLY    ? "may not be written"
+                       : f->kind == SIM_FAULT_ENDED_BLOCK ? "is memory of a block that has ended"
+                                                          : "is outside the accessible memory";
     snprintf(text, SIM_FAULT_TEXT,
              "address %#llx (%s memory, %u bytes, thread %u of block %llu%s) %s",
              (unsigned long long)f->address, spaces[f->space], f->bytes, thread,

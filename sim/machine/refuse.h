@@ -22,7 +22,7 @@ bool sim_check_block(const SimLaunch *n, const SimBlockRule *rule, SimResult *r)
 
 // Describes a failed access, for the first of the fault's lanes: a thread and block.
 enum { SIM_FAULT_TEXT = 160 };
-const char *sim_fault_says(char text[SIM_FAULT_TEXT], const SimFault *f, uint32_t thread,
-                           uint64_t block);
+const char *sim_fault_describe(char text[SIM_FAULT_TEXT], const SimFault *f, uint32_t thread,
+                               uint64_t block);
 
 #endif

@@ -13,7 +13,7 @@
 #include "sim/machine/refuse.h"
 #include "target/chip.h"
 
-enum { TURN = 4096, SEEDED_TURN = 48 };
+enum { SLICE = 4096, SEEDED_SLICE = 48 };
 
 SimPlace sim_place(const SimWarp *w, const SimInstr *i) {
     const SimKernel *k = w->run->launch->kernel;
@@ -41,19 +41,19 @@ void sim_fail(SimWarp *w, const SimInstr *i, SimFault fault, const char *format,
     va_end(args);
     fault.at = sim_place(w, i);
     fault.text = r->text;
-    SIM_TELL(run, fault, &fault);
+    SIM_NOTIFY(run, fault, &fault);
 }
 
 // ---- Blocks ----
 
 static bool run_warp(SimWarp *w) {
     SimRun *run = w->run;
-    uint32_t turn = run->launch->seed ? 1 + sim_random(run, SEEDED_TURN) : TURN;
-    return sim_warp_turn(w, turn);
+    uint32_t slice = run->launch->seed ? 1 + sim_random(run, SEEDED_SLICE) : SLICE;
+    return sim_warp_run(w, slice);
 }
 
 // Runs each warp for some instructions. True: some instruction was executed.
-static bool run_turns(SimBlock *b) {
+static bool run_slices(SimBlock *b) {
     SimRun *run = b->run;
     bool moved = false;
     uint32_t first = run->launch->seed ? sim_random(run, b->warp_count) : 0;
@@ -73,10 +73,10 @@ static void run_cluster(SimRun *run) {
             run->launch->seed && run->block_count > 1 ? sim_random(run, run->block_count) : 0;
         for (uint32_t n = 0; n < run->block_count; n++) {
             SimBlock *b = &run->blocks[(first + n) % run->block_count];
-            moved |= b->running && run_turns(b);
+            moved |= b->running && run_slices(b);
             live |= b->running != 0;
         }
-        sim_bulk_turn(run);
+        sim_bulks_advance(run);
         bool stuck = live && !run->stop && (!moved || sim_cluster_is_stuck(run));
         if (stuck && !sim_bulk_land_all(run)) sim_cluster_unblock(run);
     }
@@ -106,10 +106,10 @@ static void run_blocks(SimRun *run) {
     for (uint64_t i = 0; i < count && !run->stop; i++, at = (at + step) % count) {
         sim_cluster_begin(run, at);
         for (uint32_t k = 0; k < run->block_count; k++)
-            SIM_TELL(run, block_begin, run->blocks[k].linear, k);
+            SIM_NOTIFY(run, block_begin, run->blocks[k].linear, k);
         run_cluster(run);
         for (uint32_t k = 0; k < run->block_count; k++)
-            SIM_TELL(run, block_end, run->blocks[k].linear);
+            SIM_NOTIFY(run, block_end, run->blocks[k].linear);
     }
 }
 
@@ -173,8 +173,8 @@ static void prepare(SimRun *run, const SimLaunch *launch, SimResult *r) {
     for (uint32_t i = 0; i < launch->observer_count; i++) {
         const SimObserver *o = launch->observers[i];
         run->poison |= o->poison;
-        run->step_asked |= o->step != NULL;
-        run->access_asked |= o->access != NULL;
+        run->step_observed |= o->step != NULL;
+        run->access_observed |= o->access != NULL;
     }
 }
 
@@ -201,7 +201,7 @@ SimResult sim_run(const SimLaunch *launch) {
     recover_own(&own.owned, OWNED_FRAME, release_run);
     if (!sim_blocks_make(run)) os_out_of_memory();
     SimLaunchFacts f = facts(run);
-    SIM_TELL(run, launch_begin, &f);
+    SIM_NOTIFY(run, launch_begin, &f);
     run_blocks(run);
     for (uint32_t i = 0; i < launch->observer_count; i++)
         if (launch->observers[i]->launch_end)

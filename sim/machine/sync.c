@@ -139,14 +139,14 @@ void sim_elect(SimWarp *w, const SimInstr *i) {
 
 void sim_warp_sync(SimWarp *w, const SimInstr *i) {
     SimPlace at = sim_place(w, i);
-    SIM_TELL(w->run, warp_sync, &at, w->mask);
+    SIM_NOTIFY(w->run, warp_sync, &at, w->mask);
 }
 
 // detail: the kind of fence; immediate: its scope.
 void sim_fence(SimWarp *w, const SimInstr *i) {
     const SimFence *kind = i->detail;
     SimPlace at = sim_place(w, i);
-    SIM_TELL(w->run, fence, &at, w->mask, *kind, (SimScope)i->immediate);
+    SIM_NOTIFY(w->run, fence, &at, w->mask, *kind, (SimScope)i->immediate);
 }
 
 void sim_nothing(SimWarp *w, const SimInstr *i) { (void)w, (void)i; }

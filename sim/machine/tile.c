@@ -3,9 +3,9 @@
 
 #include "sim/machine/ops.h"
 
-typedef uint16_t Row __attribute__((vector_size(16)));
+typedef uint16_t TileRow __attribute__((vector_size(16)));
 typedef union TileMatrix {
-    Row row[8];
+    TileRow row[8];
     uint32_t pair[SIM_LANES];  // by lane: [l / 4][2 (l % 4)] and the one after it
 } TileMatrix;
 

@@ -70,8 +70,8 @@ enum {
 
 typedef enum SimState {
     SIM_RUNS,
-    SIM_AT_BARRIER,  // until the others arrive
-    SIM_COLLECTS     // waits for the members of a collective
+    SIM_AT_BARRIER,    // until the others arrive
+    SIM_AT_COLLECTIVE  // waits for the members of a collective
 } SimState;
 
 typedef struct SimFragment {
@@ -140,9 +140,9 @@ struct SimWarp {
     uint32_t group[SIM_LANES];  // open cp.async group
     SimCopy *copies;            // starting at copy_first, in the order of issue
     uint32_t copy_first, copy_count, copy_capacity;
-    uint32_t registers;  // of each lane (setmaxnreg)
-    uint32_t arrived;    // lanes that have arrived at the cluster's barrier in this phase
-    uint32_t owing;      // lanes that have arrived and not waited
+    uint32_t registers;     // of each lane (setmaxnreg)
+    uint32_t arrived;       // lanes that have arrived at the cluster's barrier in this phase
+    uint32_t arrived_only;  // lanes that have arrived and not waited
     uint32_t bulk_group[SIM_LANES];  // open group of bulk stores
     struct SimProducts *products;    // in flight (wgmma.h); NULL: there were none yet
 };
@@ -168,7 +168,7 @@ struct SimRun {
     SimResult *result;
     bool stop;    // a fault has ended the launch
     bool poison;  // poison is tracked
-    bool step_asked, access_asked;
+    bool step_observed, access_observed;
     uint64_t random;
     uint64_t steps, lane_steps;
     uint64_t changes;  // of anything that a warp may wait for
@@ -184,13 +184,15 @@ void sim_fail(SimWarp *w, const SimInstr *i, SimFault fault, const char *format,
 uint32_t sim_random(SimRun *run, uint32_t below);
 
 // Calls every observer that has the callback.
-#define SIM_TELL(run, member, ...)                                            \
-    do {                                                                      \
-        const SimLaunch *tell_launch = (run)->launch;                         \
-        for (uint32_t tell = 0; tell < tell_launch->observer_count; tell++) { \
-            const SimObserver *told = tell_launch->observers[tell];           \
-            if (told->member) told->member(told->state, __VA_ARGS__);         \
-        }                                                                     \
+#define SIM_NOTIFY(run, member, ...)                                                     \
+    do {                                                                                 \
+        const SimLaunch *notify_launch = (run)->launch;                                  \
+        for (uint32_t notify_index = 0; notify_index < notify_launch->observer_count;    \
+             notify_index++) {                                                           \
+            const SimObserver *notify_observer = notify_launch->observers[notify_index]; \
+            if (notify_observer->member)                                                 \
+                notify_observer->member(notify_observer->state, __VA_ARGS__);            \
+        }                                                                                \
     } while (0)
 
 static inline uint32_t sim_pred(const SimWarp *w, SimOperand p, bool negated) {
@@ -246,7 +248,7 @@ typedef struct SimTouch {
     uint8_t *host[SIM_LANES];    // NULL for lanes without memory
     uint8_t *poison[SIM_LANES];  // bits of the region, NULL when not tracked
     uint64_t poison_at[SIM_LANES];
-    SimSpace met[SIM_LANES];
+    SimSpace lane_space[SIM_LANES];
     bool dense;     // all lanes are active, and each begins where the previous one ends
     uint8_t *bits;  // bits of the region that holds all lanes; NULL when there is none, or poison
                     // is not tracked

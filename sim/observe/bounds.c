@@ -45,7 +45,7 @@ static void fault(void *state, const SimFault *f) {
     ObserveBounds *b = state;
     switch (f->kind) {
     case SIM_FAULT_BOUNDS:
-    case SIM_FAULT_GONE:
+    case SIM_FAULT_ENDED_BLOCK:
     case SIM_FAULT_READONLY: outside(b, f); return;
     case SIM_FAULT_ALIGN:
         sim_findings_add(b->findings, SIM_FINDING_ALIGNMENT, &f->at, "%s", f->text);

@@ -93,7 +93,7 @@ void order_begin_cluster(Order *o, uint64_t cluster) {
 }
 
 uint64_t order_cluster(const Order *o) { return o->cluster; }
-const uint32_t *order_now(const Order *o, uint32_t who) { return o->now[who].strict; }
+const uint32_t *order_now(const Order *o, uint32_t actor) { return o->now[actor].strict; }
 
 static void join(const Order *o, Clock to, const uint32_t *from) {
     for (uint32_t n = 0; n < o->count; n++) to[n] = from[n] > to[n] ? from[n] : to[n];
@@ -110,9 +110,9 @@ static void join_all(const Order *o, const OrderClocks *to, const OrderClocks *f
     if (far) join(o, to->far, from->far);
 }
 
-void order_tick(Order *o, uint32_t who) {
-    uint32_t next = o->now[who].strict[who] + 1;
-    o->now[who].strict[who] = o->now[who].loose[who] = next;
+void order_tick(Order *o, uint32_t actor) {
+    uint32_t next = o->now[actor].strict[actor] + 1;
+    o->now[actor].strict[actor] = o->now[actor].loose[actor] = next;
 }
 
 // ---- Barriers ----
@@ -131,9 +131,9 @@ static OrderBarrier *barrier_at(Order *o, uint64_t barrier) {
     return b;
 }
 
-void order_arrive(Order *o, uint32_t who, uint64_t barrier) {
-    join_all(o, &barrier_at(o, barrier)->in, &o->now[who], true);
-    order_tick(o, who);
+void order_arrive(Order *o, uint32_t actor, uint64_t barrier) {
+    join_all(o, &barrier_at(o, barrier)->in, &o->now[actor], true);
+    order_tick(o, actor);
 }
 
 static bool any_lanes(const uint32_t *lanes, uint32_t count) {
@@ -277,36 +277,36 @@ void order_acquire(Order *o, uint32_t w, uint64_t key) {
 }
 
 // Objects of 8 bytes that are neighbours have agents of their own.
-Moment order_land(Order *o, uint64_t key) {
-    uint32_t agent = (uint32_t)((key / 8 ^ key >> 32) % o->agents), who = o->warps + agent;
-    Moment m = {o->cluster, ++o->ticks[agent], who};
+Epoch order_land(Order *o, uint64_t key) {
+    uint32_t agent = (uint32_t)((key / 8 ^ key >> 32) % o->agents), actor = o->warps + agent;
+    Epoch m = {o->cluster, ++o->ticks[agent], actor};
     const OrderClocks *at = &mbarrier_at(o, key)->clocks;
-    at->strict[who] = at->loose[who] = m.clock;
+    at->strict[actor] = at->loose[actor] = m.clock;
     return m;
 }
 
 // ---- Questions ----
 
-bool order_saw(const Order *o, uint32_t who, Moment m) {
-    if (m.cluster == o->cluster) return m.clock <= o->now[who].strict[m.who];
+bool order_saw(const Order *o, uint32_t actor, Epoch m) {
+    if (m.cluster == o->cluster) return m.clock <= o->now[actor].strict[m.actor];
     const uint32_t *clock = find_known(&o->known, m.cluster);
-    return clock && m.clock <= clock[m.who];
+    return clock && m.clock <= clock[m.actor];
 }
 
-bool order_saw_loosely(const Order *o, uint32_t who, Moment m) {
-    if (m.cluster == o->cluster) return m.who != who && m.clock <= o->now[who].loose[m.who];
+bool order_saw_loosely(const Order *o, uint32_t actor, Epoch m) {
+    if (m.cluster == o->cluster) return m.actor != actor && m.clock <= o->now[actor].loose[m.actor];
     const uint32_t *clock = find_known(&o->pending_known, m.cluster);
-    return clock && m.clock <= clock[m.who];
+    return clock && m.clock <= clock[m.actor];
 }
 
-const uint32_t *order_fenced(const Order *o, uint32_t who, bool global) {
-    return global ? o->now[who].global : o->now[who].shared;
+const uint32_t *order_fenced(const Order *o, uint32_t actor, bool global) {
+    return global ? o->now[actor].global : o->now[actor].shared;
 }
 
-bool order_saw_proxied(const Order *o, uint32_t who, Moment m, bool global) {
-    return m.cluster != o->cluster || m.clock <= order_fenced(o, who, global)[m.who];
+bool order_saw_proxied(const Order *o, uint32_t actor, Epoch m, bool global) {
+    return m.cluster != o->cluster || m.clock <= order_fenced(o, actor, global)[m.actor];
 }
 
-bool order_saw_inited(const Order *o, uint32_t who, Moment m) {
-    return m.cluster != o->cluster || m.clock <= o->now[who].inited[m.who];
+bool order_saw_inited(const Order *o, uint32_t actor, Epoch m) {
+    return m.cluster != o->cluster || m.clock <= o->now[actor].inited[m.actor];
 }

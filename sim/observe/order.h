@@ -15,19 +15,19 @@
 // Ownership: the arena given.
 //
 //     order_begin_cluster(o, block);
-//     if (!order_saw(o, who, (Moment){block, clock, other})) …
+//     if (!order_saw(o, actor, (Epoch){block, clock, other})) …
 #ifndef TILEC_SIM_OBSERVE_ORDER_H
 #define TILEC_SIM_OBSERVE_ORDER_H
 
 #include "base/map.h"
 #include "sim/machine/observer.h"
 
-// An event of `who` of the cluster at its clock `clock`, which is never 0. A warp is rank * warps
+// An event of `actor` of the cluster at its clock `clock`, which is never 0. A warp is rank * warps
 // of a block + number, an agent comes after all warps.
-typedef struct Moment {
+typedef struct Epoch {
     uint64_t cluster;
-    uint32_t clock, who;
-} Moment;
+    uint32_t clock, actor;
+} Epoch;
 
 typedef struct Order Order;
 Order *order_create(Arena *arena);
@@ -37,32 +37,32 @@ void order_begin_cluster(Order *o, uint64_t cluster);
 
 // The running cluster.
 uint64_t order_cluster(const Order *o);
-const uint32_t *order_now(const Order *o, uint32_t who);
-void order_tick(Order *o, uint32_t who);  // the warp's lanes synchronised
-void order_fence(Order *o, uint32_t who, SimScope scope);
+const uint32_t *order_now(const Order *o, uint32_t actor);
+void order_tick(Order *o, uint32_t actor);  // the warp's lanes synchronised
+void order_fence(Order *o, uint32_t actor, SimScope scope);
 // A proxy fence for shared memory, global memory, or both.
-void order_proxy_fence(Order *o, uint32_t who, bool shared, bool global);
-void order_init_fence(Order *o, uint32_t who);
+void order_proxy_fence(Order *o, uint32_t actor, bool shared, bool global);
+void order_init_fence(Order *o, uint32_t actor);
 // A barrier is named by any number. An arrival keeps the clocks for the barrier's completion.
-void order_arrive(Order *o, uint32_t who, uint64_t barrier);
+void order_arrive(Order *o, uint32_t actor, uint64_t barrier);
 // `first`: the warp that the event's lanes begin with.
 void order_barrier(Order *o, const SimBarrierDone *done, uint32_t first, uint64_t barrier);
 // A strong access.
-void order_strong(Order *o, const SimAccess *a, uint32_t who);
+void order_strong(Order *o, const SimAccess *a, uint32_t actor);
 // At the mbarrier `key`.
-void order_release(Order *o, uint32_t who, uint64_t key);
-void order_acquire(Order *o, uint32_t who, uint64_t key);
+void order_release(Order *o, uint32_t actor, uint64_t key);
+void order_acquire(Order *o, uint32_t actor, uint64_t key);
 // A copy lands at the mbarrier: the moment of its writes.
-Moment order_land(Order *o, uint64_t key);
+Epoch order_land(Order *o, uint64_t key);
 
 // The clock of accesses that the warp knows through proxy fences.
-const uint32_t *order_fenced(const Order *o, uint32_t who, bool global);
+const uint32_t *order_fenced(const Order *o, uint32_t actor, bool global);
 // Does the warp know of it, and would it with fences?
-bool order_saw(const Order *o, uint32_t who, Moment m);
-bool order_saw_loosely(const Order *o, uint32_t who, Moment m);
+bool order_saw(const Order *o, uint32_t actor, Epoch m);
+bool order_saw_loosely(const Order *o, uint32_t actor, Epoch m);
 // Does it know of it through a proxy fence, or a fence for mbarriers? Other clusters' accesses are
 // taken to have one.
-bool order_saw_proxied(const Order *o, uint32_t who, Moment m, bool global);
-bool order_saw_inited(const Order *o, uint32_t who, Moment m);
+bool order_saw_proxied(const Order *o, uint32_t actor, Epoch m, bool global);
+bool order_saw_inited(const Order *o, uint32_t actor, Epoch m);
 
 #endif

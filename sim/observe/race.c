@@ -20,7 +20,7 @@
 
 static bool has_flights(const SimKernel *k) {
     for (uint32_t n = 0; n < k->code_count; n++)
-        if (k->code[n].flags & SIM_FLIES) return true;
+        if (k->code[n].flags & SIM_IN_FLIGHT) return true;
     return false;
 }
 
@@ -28,32 +28,32 @@ static void launch_begin(void *state, const SimLaunchFacts *f) {
     Races *r = state;
     r->facts = *f;
     r->facts.ranks += !f->ranks;
-    r->who_count = r->facts.ranks * f->warps;
+    r->warp_count = r->facts.ranks * f->warps;
     r->pages = (Map){0}, r->last = NULL;
     r->shared = arena_new(r->arena, Shadow, r->facts.ranks);
-    r->collectives = arena_new(r->arena, uint32_t, r->who_count + 1);
-    r->together = arena_new(r->arena, uint32_t, r->who_count + 1);
+    r->collectives = arena_new(r->arena, uint32_t, r->warp_count + 1);
+    r->lane_sync = arena_new(r->arena, uint32_t, r->warp_count + 1);
     for (uint32_t n = 0; n < r->facts.ranks; n++) {
         r->shared[n] = (Shadow){.shift = SHADOW_SHIFT, .bytes = f->shared_bytes};
-        shadow_make(r->arena, &r->shared[n], true, r->who_count);
+        shadow_make(r->arena, &r->shared[n], true, r->warp_count);
     }
-    order_begin_launch(r->order, r->who_count,
+    order_begin_launch(r->order, r->warp_count,
                        f->kernel && has_flights(f->kernel) ? r->facts.ranks * RACE_AGENTS : 0);
 }
 
 // The lanes' accesses until now are in order with all that follow. An arrival or a proxy fence of
 // each lane does not do that.
-static void bring_together(Races *r, uint32_t who) {
-    r->together[who] = order_now(r->order, who)[who];
+static void note_lane_sync(Races *r, uint32_t actor) {
+    r->lane_sync[actor] = order_now(r->order, actor)[actor];
 }
 
 static void block_begin(void *state, uint64_t block, uint32_t rank) {
     Races *r = state;
-    shadow_clear(&r->shared[rank], r->who_count);
+    shadow_clear(&r->shared[rank], r->warp_count);
     if (rank) return;
-    memset(r->collectives, 0, r->who_count * sizeof *r->collectives);
+    memset(r->collectives, 0, r->warp_count * sizeof *r->collectives);
     order_begin_cluster(r->order, block);
-    for (uint32_t w = 0; w < r->who_count; w++) bring_together(r, w);
+    for (uint32_t w = 0; w < r->warp_count; w++) note_lane_sync(r, w);
 }
 
 static uint64_t barrier_name(uint32_t rank, uint32_t number) {
@@ -62,7 +62,7 @@ static uint64_t barrier_name(uint32_t rank, uint32_t number) {
 
 static void arrive(void *state, const SimArrival *a) {
     Races *r = state;
-    order_arrive(r->order, race_who(r, &a->at), barrier_name(a->at.rank, a->barrier));
+    order_arrive(r->order, race_actor(r, &a->at), barrier_name(a->at.rank, a->barrier));
 }
 
 static void barrier(void *state, const SimBarrierDone *done) {
@@ -70,50 +70,50 @@ static void barrier(void *state, const SimBarrierDone *done) {
     uint32_t first = done->rank * r->facts.warps;
     order_barrier(r->order, done, first, barrier_name(done->rank, done->barrier));
     for (uint32_t w = 0; w < done->warp_count; w++)
-        if (done->waited[w]) bring_together(r, first + w);
+        if (done->waited[w]) note_lane_sync(r, first + w);
 }
 
 static void step(void *state, const SimPlace *at, uint64_t mask) {
     Races *r = state;
-    if (at->instr->flow == SIM_COLLECT && mask == UINT32_MAX) r->collectives[race_who(r, at)]++;
+    if (at->instr->flow == SIM_COLLECT && mask == UINT32_MAX) r->collectives[race_actor(r, at)]++;
 }
 
 static void warp_sync(void *state, const SimPlace *at, uint64_t mask) {
     Races *r = state;
     (void)mask;
-    order_tick(r->order, race_who(r, at));
-    bring_together(r, race_who(r, at));
+    order_tick(r->order, race_actor(r, at));
+    note_lane_sync(r, race_actor(r, at));
 }
 
 static void fence(void *state, const SimPlace *at, uint64_t mask, SimFence kind, SimScope scope) {
     Races *r = state;
-    uint32_t who = race_who(r, at);
+    uint32_t actor = race_actor(r, at);
     (void)mask;
     switch (kind) {
     case SIM_FENCE_MEMORY:
-        order_fence(r->order, who, scope);
-        bring_together(r, who);
+        order_fence(r->order, actor, scope);
+        note_lane_sync(r, actor);
         return;
-    case SIM_FENCE_PROXY_ASYNC: order_proxy_fence(r->order, who, true, true); return;
-    case SIM_FENCE_PROXY_SHARED: order_proxy_fence(r->order, who, true, false); return;
-    case SIM_FENCE_PROXY_GLOBAL: order_proxy_fence(r->order, who, false, true); return;
-    case SIM_FENCE_INIT: order_init_fence(r->order, who); return;
+    case SIM_FENCE_PROXY_ASYNC: order_proxy_fence(r->order, actor, true, true); return;
+    case SIM_FENCE_PROXY_SHARED: order_proxy_fence(r->order, actor, true, false); return;
+    case SIM_FENCE_PROXY_GLOBAL: order_proxy_fence(r->order, actor, false, true); return;
+    case SIM_FENCE_INIT: order_init_fence(r->order, actor); return;
     case SIM_FENCE_PRODUCT: return;  // of registers
     }
 }
 
 static void mbarrier(void *state, const SimMbarrierEvent *e) {
     Races *r = state;
-    uint32_t who = race_who(r, &e->at);
+    uint32_t actor = race_actor(r, &e->at);
     uint64_t key = race_mbarrier(e->owner, e->address);
     switch (e->step) {
     case SIM_MBARRIER_BEGINS:
     case SIM_MBARRIER_ENDS:
     case SIM_MBARRIER_COUNTS: return;
-    case SIM_MBARRIER_ARRIVES: order_release(r->order, who, key); return;
+    case SIM_MBARRIER_ARRIVES: order_release(r->order, actor, key); return;
     case SIM_MBARRIER_PASSES:
-        order_acquire(r->order, who, key);
-        bring_together(r, who);
+        order_acquire(r->order, actor, key);
+        note_lane_sync(r, actor);
         return;
     }
 }
@@ -127,7 +127,7 @@ Shadow *race_page(Races *r, uint64_t address) {
     if (!*at) {
         Shadow *s = arena_new(r->arena, Shadow, 1);
         *s = (Shadow){.base = number << RACE_PAGE_SHIFT, .shift = SHADOW_SHIFT, .bytes = RACE_PAGE};
-        shadow_make(r->arena, s, false, r->who_count);
+        shadow_make(r->arena, s, false, r->warp_count);
         *at = map_key(s);
     }
     return r->last = (Shadow *)(uintptr_t)*at;
@@ -135,24 +135,24 @@ Shadow *race_page(Races *r, uint64_t address) {
 
 // Is the write ordered before this lane's access?
 static inline bool in_order(const Races *r, const RaceTouch *t, const RaceWrite *last) {
-    uint32_t w = t->who;
+    uint32_t w = t->actor;
     if (!last->clock) return true;
-    if (last->clock == SHADOW_FLIES) return false;
-    if (last->cluster != t->cluster || last->who != w)
-        return order_saw(r->order, w, (Moment){last->cluster, last->clock, last->who});
+    if (last->clock == SHADOW_IN_FLIGHT) return false;
+    if (last->cluster != t->cluster || last->actor != w)
+        return order_saw(r->order, w, (Epoch){last->cluster, last->clock, last->actor});
     bool same =
         last->lane == t->writer || last->lane == RACE_WHOLE_WARP || t->writer == RACE_WHOLE_WARP;
-    return same || last->clock < t->together;
+    return same || last->clock < t->lane_sync;
 }
 
 // Are the two warps of one block?
-static bool same_block(const Races *r, const RaceTouch *t, uint64_t cluster, uint32_t who) {
-    return cluster == t->cluster && who / r->facts.warps == t->who / r->facts.warps;
+static bool same_block(const Races *r, const RaceTouch *t, uint64_t cluster, uint32_t actor) {
+    return cluster == t->cluster && actor / r->facts.warps == t->actor / r->facts.warps;
 }
 
 static bool both_strong(const Races *r, const RaceTouch *t, const RaceWrite *last) {
     if (t->strength == WEAK || last->strength == WEAK) return false;
-    Strength least = same_block(r, t, last->cluster, last->who) ? STRONG_IN_BLOCK : STRONG;
+    Strength least = same_block(r, t, last->cluster, last->actor) ? STRONG_IN_BLOCK : STRONG;
     return t->strength >= least && last->strength >= least;
 }
 
@@ -160,8 +160,8 @@ static bool both_strong(const Races *r, const RaceTouch *t, const RaceWrite *las
 // lane of the same store, which has the warp's clock, or from memory. NULL: unknown.
 static const uint8_t *last_written(const RaceTouch *t, const RaceWrite *last, uint64_t at) {
     const SimAccess *a = t->access;
-    uint32_t l = t->lane, w = t->who, other = last->lane;
-    bool now = last->clock == t->now[w] && last->who == w;
+    uint32_t l = t->lane, w = t->actor, other = last->lane;
+    bool now = last->clock == t->now[w] && last->actor == w;
     if (now && other < l && a->mask >> other & 1 && at - a->address[other] < a->bytes)
         return a->data + 32 * (size_t)other + (at - a->address[other]);
     return a->there && a->there[l] ? a->there[l] + (at - a->address[l]) : NULL;
@@ -171,7 +171,7 @@ static const uint8_t *last_written(const RaceTouch *t, const RaceWrite *last, ui
 static bool same_value(const Races *r, const RaceTouch *t, const RaceWrite *last, uint32_t cell) {
     const SimAccess *a = t->access;
     bool stores = a->kind == SIM_ACCESS_STORE && last->kind == SIM_ACCESS_STORE && a->data;
-    if (!stores || !last->clock || !same_block(r, t, last->cluster, last->who)) return false;
+    if (!stores || !last->clock || !same_block(r, t, last->cluster, last->actor)) return false;
     uint64_t at = t->shadow->base + ((uint64_t)cell << t->shadow->shift);
     const uint8_t *theirs = last_written(t, last, at);
     return theirs && !memcmp(a->data + 32 * (size_t)t->lane + (at - a->address[t->lane]), theirs,
@@ -185,7 +185,7 @@ static bool is_flight(uint8_t kind) {
 
 // The write is ordered before this access, but may be of another proxy.
 static bool check_fenced(Races *r, const RaceTouch *t, uint32_t cell, const RaceWrite *last) {
-    Moment m = {last->cluster, last->clock, last->who};
+    Epoch m = {last->cluster, last->clock, last->actor};
     SimAccessKind kind = t->access->kind;
     if (!last->clock || is_flight(last->kind)) return true;
     if (kind == SIM_ACCESS_MBARRIER || kind == SIM_ACCESS_FLIGHT_LAND)
@@ -197,44 +197,46 @@ static bool check_write(Races *r, const RaceTouch *t, uint32_t cell) {
     const RaceWrite *last = &t->shadow->writes[cell];
     if (in_order(r, t, last) || both_strong(r, t, last) || same_value(r, t, last, cell))
         return !t->proxied || check_fenced(r, t, cell, last);
-    bool copy = last->kind == SIM_ACCESS_ASYNC_START || last->clock == SHADOW_FLIES;
-    race_found(r, t, cell, copy ? "a copy in flight" : "a write",
-               (Moment){last->cluster, last->clock, last->who}, last->lane);
+    bool copy = last->kind == SIM_ACCESS_ASYNC_START || last->clock == SHADOW_IN_FLIGHT;
+    race_report(r, t, cell, copy ? "a copy in flight" : "a write",
+                (Epoch){last->cluster, last->clock, last->actor}, last->lane);
     return false;
 }
 
 // Checks reads by other lanes of the warp since the lanes last synchronised.
 static bool check_own_reads(Races *r, const RaceTouch *t, uint32_t cell) {
     const RaceReader *last = &t->shadow->own[cell];
-    uint32_t w = t->who;
-    if (last->turn != t->turn || last->who != w || last->lane == t->writer) return true;
+    uint32_t w = t->actor;
+    if (last->sync_count != t->sync_count || last->actor != w || last->lane == t->writer)
+        return true;
     if (last->lane == RACE_WHOLE_WARP || t->writer == RACE_WHOLE_WARP) return true;
-    race_found(r, t, cell, "a read", (Moment){t->cluster, t->now[w], w},
-               last->lane == RACE_SEVERAL ? RACE_WHOLE_WARP : last->lane);
+    race_report(r, t, cell, "a read", (Epoch){t->cluster, t->now[w], w},
+                last->lane == RACE_SEVERAL ? RACE_WHOLE_WARP : last->lane);
     return false;
 }
 
 static void remember_reader(const RaceTouch *t, uint32_t cell) {
     RaceReader *last = &t->shadow->own[cell];
-    uint32_t w = t->who;
-    bool again = last->turn == t->turn && last->who == w && last->lane != RACE_WHOLE_WARP;
+    uint32_t w = t->actor;
+    bool again =
+        last->sync_count == t->sync_count && last->actor == w && last->lane != RACE_WHOLE_WARP;
     uint32_t lane = !again                                                    ? t->writer
                     : last->lane == t->writer || t->writer == RACE_WHOLE_WARP ? last->lane
                                                                               : RACE_SEVERAL;
-    *last = (RaceReader){.turn = t->turn, .who = (uint16_t)w, .lane = (uint8_t)lane};
+    *last = (RaceReader){.sync_count = t->sync_count, .actor = (uint16_t)w, .lane = (uint8_t)lane};
 }
 
 // Reads in flight, and those that ended, of the async proxy. The first loop decides, and is simple
 // enough for vectors; the second finds out which.
 static bool check_flights(Races *r, const RaceTouch *t, uint32_t cell) {
-    const ShadowFlight *all = &t->shadow->flights[(size_t)cell * r->who_count];
-    uint32_t count = r->who_count, any = 0;
+    const ShadowFlight *all = &t->shadow->flights[(size_t)cell * r->warp_count];
+    uint32_t count = r->warp_count, any = 0;
     for (uint32_t w = 0; w < count; w++) any |= all[w].flying | (all[w].clock > t->now[w]);
     for (uint32_t w = 0; any && w < count; w++) {
         if (!all[w].flying && all[w].clock <= t->now[w]) continue;
-        uint32_t clock = all[w].flying ? SHADOW_FLIES : all[w].clock;
-        race_found(r, t, cell, all[w].flying ? "a read in flight" : "an asynchronous read",
-                   (Moment){t->cluster, clock, w}, RACE_WHOLE_WARP);
+        uint32_t clock = all[w].flying ? SHADOW_IN_FLIGHT : all[w].clock;
+        race_report(r, t, cell, all[w].flying ? "a read in flight" : "an asynchronous read",
+                    (Epoch){t->cluster, clock, w}, RACE_WHOLE_WARP);
         break;
     }
     return !any;
@@ -242,14 +244,14 @@ static bool check_flights(Races *r, const RaceTouch *t, uint32_t cell) {
 
 // Reads of shared memory by each warp.
 static void check_warps(Races *r, const RaceTouch *t, uint32_t cell) {
-    const uint32_t *clocks = &t->shadow->clocks[(size_t)cell * r->who_count];
-    const uint32_t *enough = t->async ? order_fenced(r->order, t->who, false) : t->now;
-    uint32_t count = r->who_count, any = 0;
+    const uint32_t *clocks = &t->shadow->clocks[(size_t)cell * r->warp_count];
+    const uint32_t *enough = t->async ? order_fenced(r->order, t->actor, false) : t->now;
+    uint32_t count = r->warp_count, any = 0;
     for (uint32_t w = 0; w < count; w++) any |= (clocks[w] > t->now[w]) | (clocks[w] > enough[w]);
     for (uint32_t w = 0; any && w < count; w++) {
-        Moment m = {t->cluster, clocks[w], w};
-        if (clocks[w] > t->now[w] && w != t->who) {
-            race_found(r, t, cell, "a read", m, RACE_WHOLE_WARP);
+        Epoch m = {t->cluster, clocks[w], w};
+        if (clocks[w] > t->now[w] && w != t->actor) {
+            race_report(r, t, cell, "a read", m, RACE_WHOLE_WARP);
             return;
         }
         if (t->async && clocks[w] && !race_check_proxy(r, t, cell, "a read", m, RACE_WHOLE_WARP))
@@ -261,16 +263,16 @@ static void check_warps(Races *r, const RaceTouch *t, uint32_t cell) {
 static void check_readers(Races *r, const RaceTouch *t, uint32_t cell) {
     for (uint32_t n = 0; n < SHADOW_READERS; n++) {
         const ShadowRead *last = &t->shadow->readers[cell][n];
-        Moment m = {last->cluster, last->clock, last->who};
-        bool flies = last->clock == SHADOW_FLIES;
-        bool mine = last->cluster == t->cluster && last->who == t->who && !flies;
+        Epoch m = {last->cluster, last->clock, last->actor};
+        bool flies = last->clock == SHADOW_IN_FLIGHT;
+        bool mine = last->cluster == t->cluster && last->actor == t->actor && !flies;
         if (!last->clock || (mine && !t->async)) continue;
-        if (mine || (!flies && order_saw(r->order, t->who, m))) {
-            bool generic = last->who < r->who_count;
+        if (mine || (!flies && order_saw(r->order, t->actor, m))) {
+            bool generic = last->actor < r->warp_count;
             if (generic && !race_check_proxy(r, t, cell, "a read", m, RACE_WHOLE_WARP)) return;
             continue;
         }
-        race_found(r, t, cell, "a read", m, RACE_WHOLE_WARP);
+        race_report(r, t, cell, "a read", m, RACE_WHOLE_WARP);
         return;
     }
 }
@@ -288,32 +290,32 @@ static void check_reads(Races *r, const RaceTouch *t, uint32_t cell) {
 static void write_cell(Races *r, const RaceTouch *t, uint32_t cell) {
     const SimAccess *a = t->access;
     RaceWrite *last = &t->shadow->writes[cell];
-    uint32_t w = t->who;
+    uint32_t w = t->actor;
     if (check_write(r, t, cell)) check_reads(r, t, cell);
     *last = (RaceWrite){.cluster = t->cluster,
-                        .clock = t->async ? SHADOW_FLIES : t->now[w],
-                        .who = w & 0xfff,
+                        .clock = t->async ? SHADOW_IN_FLIGHT : t->now[w],
+                        .actor = w & 0xfff,
                         .lane = (uint8_t)t->writer,
                         .strength = t->strength & 15,
                         .kind = (uint8_t)a->kind};
 }
 
 static void read_cell(Races *r, const RaceTouch *t, uint32_t cell) {
-    uint32_t w = t->who;
+    uint32_t w = t->actor;
     check_write(r, t, cell);
     if (t->strength != WEAK) return;
     if (t->async && t->shadow->flights) {
-        t->shadow->flights[(size_t)cell * r->who_count + w].flying++;
+        t->shadow->flights[(size_t)cell * r->warp_count + w].flying++;
         return;
     }
     if (t->shadow->clocks) {
         remember_reader(t, cell);
-        t->shadow->clocks[(size_t)cell * r->who_count + w] = t->now[w];
+        t->shadow->clocks[(size_t)cell * r->warp_count + w] = t->now[w];
         return;
     }
     ShadowRead *readers = t->shadow->readers[cell];
-    if (readers[0].who != w || readers[0].cluster != t->cluster) readers[1] = readers[0];
-    readers[0] = (ShadowRead){t->cluster, t->async ? SHADOW_FLIES : t->now[w], w};
+    if (readers[0].actor != w || readers[0].cluster != t->cluster) readers[1] = readers[0];
+    readers[0] = (ShadowRead){t->cluster, t->async ? SHADOW_IN_FLIGHT : t->now[w], w};
 }
 
 // The part of a lane's bytes that is in one shadow.
@@ -321,7 +323,7 @@ static void touch(Races *r, RaceTouch *t, uint64_t begin, uint64_t end, bool rea
     Shadow *s = t->shadow;
     uint64_t first = begin - s->base, last = end - s->base;
     uint32_t shift = (uint32_t)__builtin_ctzll(first | last | 1u << SHADOW_SHIFT);
-    if (shift < s->shift) shadow_split(r->arena, s, shift, r->who_count);
+    if (shift < s->shift) shadow_split(r->arena, s, shift, r->warp_count);
     for (uint64_t cell = first >> s->shift; cell < last >> s->shift; cell++)
         if (reads)
             read_cell(r, t, (uint32_t)cell);
@@ -344,21 +346,21 @@ static bool is_read(SimAccessKind kind) {
            kind == SIM_ACCESS_FLIGHT_READ || kind == SIM_ACCESS_FLIGHT_LAND;
 }
 
-void race_meet(Races *r, const SimAccess *a, bool strong, bool whole) {
+void race_check_access(Races *r, const SimAccess *a, bool strong, bool whole) {
     bool reads = is_read(a->kind);
-    uint32_t who = race_who(r, &a->at);
+    uint32_t actor = race_actor(r, &a->at);
     RaceTouch t = {.access = a,
                    .strength = !strong                     ? WEAK
                                : a->scope >= SIM_SCOPE_GPU ? STRONG
                                                            : STRONG_IN_BLOCK,
-                   .who = who,
-                   .now = order_now(r->order, who),
-                   .together = r->together[who],
+                   .actor = actor,
+                   .now = order_now(r->order, actor),
+                   .lane_sync = r->lane_sync[actor],
                    .cluster = order_cluster(r->order),
                    .async = is_flight((uint8_t)a->kind),
                    .proxied = is_flight((uint8_t)a->kind) || a->kind == SIM_ACCESS_MBARRIER,
                    .shadow = &r->shared[a->space == SIM_SPACE_SHARED ? a->owner : 0]};
-    t.turn = t.together + r->collectives[who];
+    t.sync_count = t.lane_sync + r->collectives[actor];
     for (uint32_t l = 0; l < a->lanes; l++) {
         // Accesses outside all memory are left to other observers: addresses without an end cannot
         // be recorded.
@@ -375,22 +377,22 @@ void race_meet(Races *r, const SimAccess *a, bool strong, bool whole) {
     }
 }
 
-static void hear(Races *r, const SimAccess *a, bool late) {
+static void observe_access(Races *r, const SimAccess *a, bool late) {
     bool strong = a->kind == SIM_ACCESS_ATOMIC || a->order != SIM_ORDER_WEAK;
     if (a->space != SIM_SPACE_SHARED && a->space != SIM_SPACE_GLOBAL) return;
-    uint32_t who = race_who(r, &a->at);
+    uint32_t actor = race_actor(r, &a->at);
     bool orders = strong && !late && a->kind != SIM_ACCESS_MBARRIER;
-    if (r->facts.in_step) order_tick(r->order, who);
-    if (orders) order_strong(r->order, a, who);
-    if (orders || r->facts.in_step) bring_together(r, who);
-    race_meet(r, a, strong,
-              a->kind == SIM_ACCESS_MATRIX_LOAD || a->kind == SIM_ACCESS_MATRIX_STORE);
+    if (r->facts.in_step) order_tick(r->order, actor);
+    if (orders) order_strong(r->order, a, actor);
+    if (orders || r->facts.in_step) note_lane_sync(r, actor);
+    race_check_access(r, a, strong,
+                      a->kind == SIM_ACCESS_MATRIX_LOAD || a->kind == SIM_ACCESS_MATRIX_STORE);
 }
 
-static void access(void *state, const SimAccess *a) { hear(state, a, false); }
+static void access(void *state, const SimAccess *a) { observe_access(state, a, false); }
 
 // The access may happen only now, whatever was reported before.
-static void late(void *state, const SimAccess *a) { hear(state, a, true); }
+static void late(void *state, const SimAccess *a) { observe_access(state, a, true); }
 
 const SimObserver *sim_observe_races(Arena *arena, SimFindings *f) {
     Races *r = arena_new(arena, Races, 1);

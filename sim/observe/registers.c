@@ -48,7 +48,7 @@ static void touch(Registers *r, const SimPlace *at, int32_t number, bool writes)
 static void step(void *state, const SimPlace *at, uint64_t mask) {
     Registers *r = state;
     const SimInstr *i = at->instr;
-    if (!r->asked || !mask || i->flags & SIM_FLIES) return;
+    if (!r->asked || !mask || i->flags & SIM_IN_FLIGHT) return;
     for (uint32_t n = 0; n < (uint32_t)i->writes + i->reads; n++)
         touch(r, at, i->registers[n], n < i->writes);
 }
@@ -104,7 +104,7 @@ static void launch_begin(void *state, const SimLaunchFacts *f) {
     Registers *r = state;
     r->asked = false, r->count = f->kernel->register_count;
     for (uint32_t n = 0; n < f->kernel->code_count; n++)
-        r->asked |= (f->kernel->code[n].flags & SIM_FLIES) != 0;
+        r->asked |= (f->kernel->code[n].flags & SIM_IN_FLIGHT) != 0;
     uint32_t warps = f->ranks * f->warps;
     r->observer.step = r->asked ? step : NULL;
     r->warps_in_block = f->warps;

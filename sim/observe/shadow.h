@@ -13,26 +13,26 @@
 #include "sim/machine/observer.h"
 
 enum { SHADOW_SHIFT = 4, SHADOW_READERS = 2 };
-#define SHADOW_FLIES UINT32_MAX  // the clock of a write in flight: nothing has seen it
+#define SHADOW_IN_FLIGHT UINT32_MAX  // the clock of a write in flight: nothing has seen it
 
 typedef enum Strength { WEAK, STRONG_IN_BLOCK, STRONG } Strength;
 
-// `cluster` and `who`: as in order.h.
+// `cluster` and `actor`: as in order.h.
 typedef struct RaceWrite {
     uint64_t cluster;
     uint32_t clock;  // 0: none
-    unsigned who : 12, lane : 8;
+    unsigned actor : 12, lane : 8;
     unsigned strength : 4, kind : 8;  // SimAccessKind
 } RaceWrite;
 typedef struct ShadowRead {
     uint64_t cluster;
     uint32_t clock;  // 0: none
-    uint32_t who;
+    uint32_t actor;
 } ShadowRead;
 // The last warp that read, to check writes of its own lanes.
 typedef struct RaceReader {
-    uint32_t turn;  // value of Touch.turn at the read; 0: none
-    uint16_t who;
+    uint32_t sync_count;  // value of RaceTouch.sync_count at the read; 0: none
+    uint16_t actor;
     uint8_t lane;
 } RaceReader;
 // A warp's reads by the async proxy.

@@ -419,20 +419,20 @@ void emit(Decoder *d) {
     vec_push(d->arena, &d->code, *i);
 }
 
-typedef struct Row {
+typedef struct OpcodeRow {
     const char *name;
     bool (*decode)(Decoder *d);
     const char *operands;
     SimOp op;
-} Row;
-static const Row rows[] = {
+} OpcodeRow;
+static const OpcodeRow rows[] = {
 #define PTX(name, family, operands, op) {name, decode_##family, operands, SIM_OP_##op},
 #include "sim/ptx/ptx.def"
 #undef PTX
 };
 
 // Does the instruction have every part of the row's name? If so, those count as known.
-static bool matches(Decoder *d, const Row *row) {
+static bool matches(Decoder *d, const OpcodeRow *row) {
     Str rest, part = str_cut(str(row->name), '.', &rest), ignored;
     if (!str_equal(part, str_cut(d->statement->name, '.', &ignored))) return false;
     uint32_t before = d->taken;

@@ -30,7 +30,7 @@ static SimBulkOp *new_op(Decoder *d) {
     op->shared.address = op->global.address = op->mbarrier.address = no_operand();
     op->shared.fixed = op->global.fixed = op->mbarrier.fixed = true;
     d->now.detail = op, d->now.run = sim_bulk;
-    d->now.flags |= SIM_OWN_POISON | SIM_FLIES;
+    d->now.flags |= SIM_OWN_POISON | SIM_IN_FLIGHT;
     take(d, "bulk_group"), take(d, "tile");
     return op;
 }

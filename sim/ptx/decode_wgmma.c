@@ -97,7 +97,8 @@ static bool scales(Decoder *d, SimWgmmaOp *op) {
     TRY(choice(d, 1, -1, &minus_a) && choice(d, 1, -1, &minus_b));
     op->negative = minus_a != minus_b;
     if (op->a != SIM_F16 && op->a != SIM_BF16) return true;
-    return (op->registers || choice(d, 0, 1, &op->turned_a)) && choice(d, 0, 1, &op->turned_b);
+    return (op->registers || choice(d, 0, 1, &op->transposed_a)) &&
+           choice(d, 0, 1, &op->transposed_b);
 }
 
 bool decode_wgmma(Decoder *d) {
@@ -105,7 +106,7 @@ bool decode_wgmma(Decoder *d) {
     d->now.detail = op, d->now.run = sim_wgmma;
     op->da = op->db = no_operand();
     TRY(for_this_target(d));
-    d->now.flags |= SIM_MATRIX | SIM_FLIES;
+    d->now.flags |= SIM_MATRIX | SIM_IN_FLIGHT;
     TRY(types(d, op) && shape(d, op));
     op->saturate = op->d == SIM_S32 && take(d, "satfinite");
     return results(d, op) && factor_a(d, op) && next_read(d, SIM_B64, &op->db) && scales(d, op);

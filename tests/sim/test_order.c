@@ -33,7 +33,7 @@ static bool last_block_saw(bool fences, bool hands_on) {
     Order *o = order_create(arena);
     order_begin_launch(o, WARPS, 0);
     order_begin_cluster(o, 0);
-    Moment stored = {0, order_now(o, 1)[1], 1};
+    Epoch stored = {0, order_now(o, 1)[1], 1};
     if (fences) order_fence(o, 1, SIM_SCOPE_GPU);
     const SimBarrierDone done = {
         .arrived = lanes, .waited = lanes, .warp_count = WARPS, .hands_on = hands_on};

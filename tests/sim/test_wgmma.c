@@ -18,7 +18,7 @@ typedef struct Case {
     const char *a, *b, *d;  // types
     uint32_t n;
     uint32_t width_a, width_b;  // of the swizzle; 16: none
-    bool turned_a, turned_b, registers;
+    bool transposed_a, transposed_b, registers;
     bool begins;  // scale-d is false
     int scale_a, scale_b;
 } Case;
@@ -106,8 +106,8 @@ static bool has_turns(const Case *c) { return size_of(c->a) == 2; }
 
 static void put_product(StrBuf *b, const Case *c, uint32_t step) {
     uint32_t depth = STEPS * depth_of(c);
-    uint64_t da = descriptor_of(0, c->width_a, c->turned_a, ROWS, depth, step);
-    uint64_t db = descriptor_of(B_AT, c->width_b, c->turned_b, c->n, depth, step);
+    uint64_t da = descriptor_of(0, c->width_a, c->transposed_a, ROWS, depth, step);
+    uint64_t db = descriptor_of(B_AT, c->width_b, c->transposed_b, c->n, depth, step);
     strbuf_printf(b, "// begin inline asm\n{ .reg .pred p; .reg .b64 a, b;\nmov.b64 a, %lld;\n",
                   (long long)da);
     strbuf_printf(b, "mov.b64 b, %lld;\nsetp.ne.b32 p, %%r5, 0;\n", (long long)db);
@@ -121,8 +121,8 @@ static void put_product(StrBuf *b, const Case *c, uint32_t step) {
         strbuf_printf(b, "}, a, b, ");
     strbuf_printf(b, step || !c->begins ? "1" : "p");
     if (is_float(c)) strbuf_printf(b, ", %d, %d", c->scale_a, c->scale_b);
-    if (has_turns(c) && !c->registers) strbuf_printf(b, ", %d", c->turned_a);
-    if (has_turns(c)) strbuf_printf(b, ", %d", c->turned_b);
+    if (has_turns(c) && !c->registers) strbuf_printf(b, ", %d", c->transposed_a);
+    if (has_turns(c)) strbuf_printf(b, ", %d", c->transposed_b);
     strbuf_printf(b, ";\n}\n// end inline asm\n");
 }
 
@@ -196,8 +196,8 @@ static void check(const Case *c) {
     static uint32_t rows[THREADS * 8], out[THREADS * 128];
     uint32_t depth = STEPS * depth_of(c);
     memset(image, 0, sizeof image);
-    fill(image, c->a, ROWS, depth, c->width_a, c->turned_a);
-    fill(image + B_AT, c->b, c->n, depth, c->width_b, c->turned_b);
+    fill(image, c->a, ROWS, depth, c->width_a, c->transposed_a);
+    fill(image + B_AT, c->b, c->n, depth, c->width_b, c->transposed_b);
     for (uint32_t t = 0; t < THREADS; t++) fill_rows(c, t, rows + 8 * t);
     warp_open(&w, kernel(arena, c));
     warp_watch(&w);
@@ -215,8 +215,8 @@ static void check(const Case *c) {
             for (uint32_t column = 0; column < c->n; column++)
                 if (result(c, out, row, column) != expected(c, row, column))
                     fail_msg("%s.%s.%s n %u, widths %u %u, turned %d %d: [%u, %u] is %g, not %d",
-                             c->d, c->a, c->b, c->n, c->width_a, c->width_b, c->turned_a,
-                             c->turned_b, row, column, result(c, out, row, column),
+                             c->d, c->a, c->b, c->n, c->width_a, c->width_b, c->transposed_a,
+                             c->transposed_b, row, column, result(c, out, row, column),
                              expected(c, row, column));
     }
     warp_close(&w);

@@ -21,7 +21,7 @@ static SimFlight flight_of(const SimBulk *b) {
 }
 
 // The flight's part in shared memory, or the one in global memory (a move: in the source).
-static void tell_part(const SimBulk *b, bool global, bool begins) {
+static void notify_part(const SimBulk *b, bool global, bool begins) {
     SimRun *run = b->warp->run;
     SimFlight f = flight_of(b);
     SimSpan *spans = malloc((b->count + 1) * sizeof *spans);
@@ -39,9 +39,9 @@ static void tell_part(const SimBulk *b, bool global, bool begins) {
     f.atomic = f.writes && b->reduces;
     f.spans = spans, f.span_count = count;
     if (begins)
-        SIM_TELL(run, flight_begin, &f);
+        SIM_NOTIFY(run, flight_begin, &f);
     else
-        SIM_TELL(run, flight_end, &f);
+        SIM_NOTIFY(run, flight_end, &f);
     free(spans);
 }
 
@@ -94,13 +94,13 @@ static void load_piece(const SimBulk *b, const SimPiece *p) {
 static void land_load(SimBulk *b) {
     b->landed = true;
     if (!b->block->running) {
-        fail_at(b, SIM_FAULT_GONE, SIM_SPACE_SHARED, b->pieces[0].shared, b->bytes,
+        fail_at(b, SIM_FAULT_ENDED_BLOCK, SIM_SPACE_SHARED, b->pieces[0].shared, b->bytes,
                 "the block whose memory it writes has ended");
         return;
     }
     for (uint32_t n = 0; n < b->count; n++) load_piece(b, &b->pieces[n]);
-    tell_part(b, true, false);
-    tell_part(b, false, false);
+    notify_part(b, true, false);
+    notify_part(b, false, false);
     sim_mbarrier_complete(b->warp, b->instr, b->block, b->mbarrier, b->bytes);
 }
 
@@ -121,9 +121,9 @@ static void read_source(SimBulk *b) {
     }
 }
 
-static void tell_poison(const SimBulk *b) {
+static void notify_poison(const SimBulk *b) {
     SimPoison p = {sim_place(b->warp, b->instr), SIM_POISON_STORE, UINT64_C(1) << b->lane, -1};
-    SIM_TELL(b->warp->run, poisoned, &p);
+    SIM_NOTIFY(b->warp->run, poisoned, &p);
 }
 
 static void write_target(SimBulk *b) {
@@ -143,7 +143,7 @@ static void write_target(SimBulk *b) {
         if (!b->reduces || sim_poison_any(b->poison, at, p->bytes))
             copy_poison(bits, to_at, b->poison, at, p->bytes);
     }
-    if (bad) tell_poison(b);
+    if (bad) notify_poison(b);
 }
 
 // ---- Steps ----
@@ -187,7 +187,7 @@ static void forget(SimBulks *all) {
     all->count = kept;
 }
 
-void sim_bulk_turn(SimRun *run) {
+void sim_bulks_advance(SimRun *run) {
     SimBulks *all = run->bulks;
     if (!all || !all->count) return;
     for (uint32_t n = 0; n < all->count && !run->stop; n++) {
@@ -255,8 +255,8 @@ bool sim_bulk_issue(SimBulk *given) {
         uint8_t *bits = b->kind == SIM_BULK_STORE ? NULL : b->block->shared_poison;
         if (bits) sim_poison_set(bits, p->shared, p->bytes, true);
     }
-    tell_part(b, true, true);
-    tell_part(b, false, true);
+    notify_part(b, true, true);
+    notify_part(b, false, true);
     b->delay = pick_delay(run);
     if (b->delay) return true;
     step(b);
@@ -269,10 +269,10 @@ bool sim_bulk_issue(SimBulk *given) {
 // The issuing thread learns that the source was read, or that all was written, too.
 void sim_bulk_await(SimBulk *b, bool read_only) {
     while (read_only ? !b->read : !b->landed) step(b);
-    if (!b->read_ended) tell_part(b, false, false);
+    if (!b->read_ended) notify_part(b, false, false);
     b->read_ended = true;
     if (read_only || b->ended) return;
-    tell_part(b, true, false);
+    notify_part(b, true, false);
     b->ended = true;
 }
 
@@ -283,7 +283,7 @@ void sim_bulk_block_ends(SimWarp *w, const SimInstr *i) {
         bool open = b->kind == SIM_BULK_STORE ? !b->read_ended : !b->landed;
         bool source = b->kind == SIM_BULK_MOVE && b->warp->block == w->block;
         if (!open || (b->block != w->block && !source)) continue;
-        sim_fail(w, i, (SimFault){.kind = SIM_FAULT_GONE, .mask = w->mask},
+        sim_fail(w, i, (SimFault){.kind = SIM_FAULT_ENDED_BLOCK, .mask = w->mask},
                  "block %llu has ended, and nothing has waited for '%s' of thread %u of block "
                  "%llu, which accesses its shared memory",
                  (unsigned long long)w->block->linear, b->instr->name,

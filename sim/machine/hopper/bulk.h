@@ -7,7 +7,7 @@
 // group demands. A copy to several blocks is a copy for each.
 // Ownership: SimRun's; freed with it.
 //
-//     sim_bulk_turn(run);   // lands what is due
+//     sim_bulks_advance(run);   // lands what is due
 #ifndef TILEC_SIM_MACHINE_HOPPER_BULK_H
 #define TILEC_SIM_MACHINE_HOPPER_BULK_H
 
@@ -82,7 +82,7 @@ SimType sim_map_type(GpuMapType type);
 bool sim_bulk_issue(SimBulk *bulk);
 // A thread has waited for its store: for the source's being read only, or for all of it.
 void sim_bulk_await(SimBulk *bulk, bool read_only);
-void sim_bulk_turn(SimRun *run);
+void sim_bulks_advance(SimRun *run);
 // Lands everything; false: nothing was in flight.
 bool sim_bulk_land_all(SimRun *run);
 // The block has ended by the instruction: nothing may be in flight in its memory.

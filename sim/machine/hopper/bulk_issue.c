@@ -33,7 +33,8 @@ static bool shared_place(SimWarp *w, const SimInstr *i, const SimAccessOp *op, u
     *at = (uint32_t)offset;
     if (!*block || (address != offset && !op->far))
         return wrong(w, i, l, SIM_FAULT_BOUNDS, address, "it is outside of the shared memory");
-    if (!(*block)->running) return wrong(w, i, l, SIM_FAULT_GONE, address, "that block has ended");
+    if (!(*block)->running)
+        return wrong(w, i, l, SIM_FAULT_ENDED_BLOCK, address, "that block has ended");
     if (offset % align == 0) return true;
     return wrong(w, i, l, SIM_FAULT_ALIGN, address,
                  align == BOX_ALIGN ? "a box begins at a multiple of 128 bytes in shared memory"
@@ -84,7 +85,7 @@ static bool load_into(SimWarp *w, const SimInstr *i, uint32_t l, SimBlock *block
                       uint32_t mbarrier) {
     SimBulk b = new_bulk(w, i, l);
     b.block = block, b.mbarrier = mbarrier;
-    if (!block->running) return wrong(w, i, l, SIM_FAULT_GONE, at, "that block has ended");
+    if (!block->running) return wrong(w, i, l, SIM_FAULT_ENDED_BLOCK, at, "that block has ended");
     TRY(sim_mbarrier_exists(w, i, block, mbarrier));
     if (find_pieces(w, i, l, &b, at)) return sim_bulk_issue(&b);
     free(b.pieces);

@@ -85,9 +85,9 @@ static bool force_barrier(SimBlock *b) {
         for (uint32_t k = 0; k < w->fragment_count; k++) {
             const SimFragment *f = &w->fragments[k];
             const SimInstr *i = &code[f->pc];
-            if (f->state != SIM_COLLECTS || i->flow != SIM_BARRIER) continue;
+            if (f->state != SIM_AT_COLLECTIVE || i->flow != SIM_BARRIER) continue;
             SimDiverged d = {sim_place(w, i), f->mask, w->live};
-            SIM_TELL(b->run, diverged, &d);
+            SIM_NOTIFY(b->run, diverged, &d);
             return w->force = true;
         }
     }
@@ -104,7 +104,7 @@ static const SimInstr *waits_at(const SimWarp *w) {
 }
 
 // Does a warp before it wait at the same place?
-static bool is_told(const SimWarp *w) {
+static bool is_listed(const SimWarp *w) {
     const SimRun *run = w->run;
     for (uint32_t n = 0; n <= w->block->rank; n++)
         for (uint32_t k = 0; k < run->blocks[n].warp_count; k++) {
@@ -127,11 +127,11 @@ static void describe(SimWarp *w, char *text, size_t size) {
                  w->index, place, i->name);
 }
 
-static void tell_collective(SimWarp *w) {
+static void notify_collective(SimWarp *w) {
     const SimInstr *i = waits_at(w);
-    if (w->fragments[0].state != SIM_COLLECTS || i->flow != SIM_COLLECT) return;
+    if (w->fragments[0].state != SIM_AT_COLLECTIVE || i->flow != SIM_COLLECT) return;
     SimDiverged d = {sim_place(w, i), w->fragments[0].mask, w->live};
-    SIM_TELL(w->run, diverged, &d);
+    SIM_NOTIFY(w->run, diverged, &d);
 }
 
 static void deadlock(SimRun *run) {
@@ -141,7 +141,7 @@ static void deadlock(SimRun *run) {
     for (uint32_t n = 0; n < run->block_count; n++)
         for (uint32_t k = 0; k < run->blocks[n].warp_count; k++) {
             SimWarp *w = &run->blocks[n].warps[k];
-            if (!w->fragment_count || is_told(w) || used + LINE_BYTES_MAX > sizeof text) continue;
+            if (!w->fragment_count || is_listed(w) || used + LINE_BYTES_MAX > sizeof text) continue;
             if (first) memcpy(text + used, "; ", 2);
             used += first ? 2 : 0;
             describe(w, text + used, sizeof text - used);
@@ -149,7 +149,7 @@ static void deadlock(SimRun *run) {
             if (!first) first = w;
         }
     if (!first) return;
-    tell_collective(first);
+    notify_collective(first);
     sim_fail(first, waits_at(first),
              (SimFault){.kind = SIM_FAULT_DEADLOCK, .mask = first->fragments[0].mask},
              "block %llu cannot continue: %s", (unsigned long long)first->block->linear, text);

@@ -25,7 +25,7 @@ uint64_t sim_cluster_count(const SimRun *run);
 void sim_cluster_begin(SimRun *run, uint64_t number);
 
 // Called when lanes have arrived or ended: the cluster's barrier may be complete.
-void sim_cluster_look(SimRun *run);
+void sim_cluster_barrier_check(SimRun *run);
 // All registers are the threads' again.
 void sim_pool_begin(SimBlock *b);
 

@@ -16,7 +16,7 @@ static bool all_arrived(const SimRun *run) {
 }
 
 // Tells of the warps that arrived, or of the one that goes on.
-static void tell(SimRun *run, const SimWarp *waits) {
+static void notify_barrier(SimRun *run, const SimWarp *waits) {
     uint32_t lanes[SIM_CLUSTER_MAX * SIM_WARPS] = {0}, none[SIM_CLUSTER_MAX * SIM_WARPS] = {0};
     uint32_t warps = run->blocks[0].warp_count;
     for (uint32_t n = 0; n < run->block_count * warps; n++) {
@@ -29,12 +29,12 @@ static void tell(SimRun *run, const SimWarp *waits) {
                            .waited = waits ? lanes : none,
                            .warp_count = run->block_count * warps,
                            .arrivals = true};
-    SIM_TELL(run, barrier, &done);
+    SIM_NOTIFY(run, barrier, &done);
 }
 
-void sim_cluster_look(SimRun *run) {
+void sim_cluster_barrier_check(SimRun *run) {
     if (!all_arrived(run)) return;
-    tell(run, NULL);
+    notify_barrier(run, NULL);
     run->changes++;
     for (uint32_t n = 0; n < run->block_count; n++)
         for (uint32_t k = 0; k < run->blocks[n].warp_count; k++)
@@ -48,26 +48,26 @@ static void wrong_use(SimWarp *w, const SimInstr *i, uint32_t lanes, const char 
 
 // immediate: the arrival releases earlier accesses.
 void sim_cluster_arrive(SimWarp *w, const SimInstr *i) {
-    if (w->owing & w->mask) {
-        wrong_use(w, i, w->owing & w->mask, "they have arrived already and not waited");
+    if (w->arrived_only & w->mask) {
+        wrong_use(w, i, w->arrived_only & w->mask, "they have arrived already and not waited");
         return;
     }
     SimArrival arrival = {sim_place(w, i), w->mask, SIM_CLUSTER_BARRIER};
-    if (i->immediate) SIM_TELL(w->run, arrive, &arrival);
-    w->arrived |= w->mask, w->owing |= w->mask;
+    if (i->immediate) SIM_NOTIFY(w->run, arrive, &arrival);
+    w->arrived |= w->mask, w->arrived_only |= w->mask;
     w->run->changes++;
-    sim_cluster_look(w->run);
+    sim_cluster_barrier_check(w->run);
 }
 
 void sim_cluster_wait(SimWarp *w, const SimInstr *i) {
-    if (w->mask & ~w->owing) {
-        wrong_use(w, i, w->mask & ~w->owing, "they have not arrived");
+    if (w->mask & ~w->arrived_only) {
+        wrong_use(w, i, w->mask & ~w->arrived_only, "they have not arrived");
         return;
     }
     w->retry = (w->arrived & w->mask) != 0;
     if (w->retry) return;
-    w->owing &= ~w->mask;
-    tell(w->run, w);
+    w->arrived_only &= ~w->mask;
+    notify_barrier(w->run, w);
 }
 
 // ---- Addresses ----

@@ -41,16 +41,18 @@ static uint32_t by_steps(const SimDescriptor *d, uint32_t eight, uint32_t step) 
            step / 8 * along;
 }
 
-uint32_t sim_descriptor_chunk(const SimDescriptor *d, bool turned, uint32_t line, uint32_t step) {
-    return swizzled(d, d->address + (turned ? by_steps(d, line, step) : by_lines(d, line, step)));
+uint32_t sim_descriptor_chunk(const SimDescriptor *d, bool transposed, uint32_t line,
+                              uint32_t step) {
+    return swizzled(d,
+                    d->address + (transposed ? by_steps(d, line, step) : by_lines(d, line, step)));
 }
 
-void sim_descriptor_chunks(const SimDescriptor *d, bool turned, uint32_t first, uint32_t groups,
+void sim_descriptor_chunks(const SimDescriptor *d, bool transposed, uint32_t first, uint32_t groups,
                            uint32_t *chunks) {
     for (uint32_t g = first; g < first + groups; g++)
         for (uint32_t n = 0; n < SIM_CHUNKS_OF_8; n++)
-            *chunks++ = turned ? sim_descriptor_chunk(d, true, g, n)
-                               : sim_descriptor_chunk(d, false, 8 * g + n / 2, n % 2);
+            *chunks++ = transposed ? sim_descriptor_chunk(d, true, g, n)
+                                   : sim_descriptor_chunk(d, false, 8 * g + n / 2, n % 2);
 }
 
 const char *sim_descriptor_fault(const SimDescriptor *d) {

@@ -32,7 +32,7 @@ static uint64_t pack(MbarrierState s) {
            (uint64_t)(s.expected & 0xfffff) << 21 | (uint64_t)(int64_t)s.bytes << 41;
 }
 
-static void turn(MbarrierState *s) {
+static void complete_phase(MbarrierState *s) {
     if (s->pending || s->bytes) return;
     s->phase ^= 1;
     s->pending = s->expected;
@@ -116,12 +116,12 @@ static SimBlock *block_of(const SimWarp *w, const SimTouch *t, uint32_t l) {
     return &w->run->blocks[t->owner[l]];
 }
 
-static void tell(SimWarp *w, const SimInstr *i, const SimTouch *t, uint32_t lanes,
-                 SimMbarrierStep step) {
+static void notify_mbarrier(SimWarp *w, const SimInstr *i, const SimTouch *t, uint32_t lanes,
+                            SimMbarrierStep step) {
     for (uint32_t l = 0; l < SIM_LANES; l++) {
         if (!(lanes >> l & 1)) continue;
         SimMbarrierEvent e = {sim_place(w, i), 1u << l, t->address[l], t->owner[l], step};
-        SIM_TELL(w->run, mbarrier, &e);
+        SIM_NOTIFY(w->run, mbarrier, &e);
     }
 }
 
@@ -197,7 +197,7 @@ static bool update_lane(SimWarp *w, const SimInstr *i, const SimTouch *t, uint32
         s = read_state(b, at);
         if (op->state.number >= 0) SIM_REG(w, op->state, LaneU64)[l] = pack(s);
         TRY(apply(w, i, &s, l));
-        turn(&s);
+        complete_phase(&s);
     }
     write_state(b, at, s);
     return true;
@@ -229,7 +229,7 @@ void sim_mbarrier_update(SimWarp *w, const SimInstr *i) {
         if ((w->mask >> l & 1) && !update_lane(w, i, &t, l)) return;
     if (w->poison) sim_poison_put(w, op->state, 0);
     w->run->changes++;
-    tell(w, i, &t, w->mask, step_of(op));
+    notify_mbarrier(w, i, &t, w->mask, step_of(op));
 }
 
 void sim_mbarrier_complete(SimWarp *w, const SimInstr *i, SimBlock *b, uint32_t address,
@@ -237,7 +237,7 @@ void sim_mbarrier_complete(SimWarp *w, const SimInstr *i, SimBlock *b, uint32_t 
     if (!sim_mbarrier_exists(w, i, b, address)) return;
     MbarrierState s = read_state(b, address);
     if (!expect(w, i, &s, -(int64_t)bytes)) return;
-    turn(&s);
+    complete_phase(&s);
     write_state(b, address, s);
     w->run->changes++;
 }
@@ -277,7 +277,7 @@ void sim_mbarrier_test(SimWarp *w, const SimInstr *i) {
     if (done && gives_up(w, op)) done = 0;
     sim_set_pred(w, i->d, done);
     if (w->poison) sim_poison_put(w, i->d, 0);
-    if (done) tell(w, i, &t, done & w->mask, SIM_MBARRIER_PASSES);
+    if (done) notify_mbarrier(w, i, &t, done & w->mask, SIM_MBARRIER_PASSES);
     w->yield = (w->mask & ~done) != 0;  // lets the other warps run while this one waits
     w->spins += w->yield;
 }

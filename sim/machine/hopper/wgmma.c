@@ -62,7 +62,7 @@ static void settle_results(SimWarp *w, const SimWgmmaOp *op) {
 
 // ---- What observers hear ----
 
-static void tell_flight(SimWarp *w, const SimProduct *p, bool begins) {
+static void notify_flight(SimWarp *w, const SimProduct *p, bool begins) {
     const SimWgmmaOp *op = p->instr->detail;
     SimSpan spans[SIM_A_CHUNKS + SIM_B_CHUNKS];
     uint32_t count = 0;
@@ -82,9 +82,9 @@ static void tell_flight(SimWarp *w, const SimProduct *p, bool begins) {
                    .source_count = op->registers ? 4 : 0,
                    .adds = p->adds};
     if (begins)
-        SIM_TELL(w->run, flight_begin, &f);
+        SIM_NOTIFY(w->run, flight_begin, &f);
     else
-        SIM_TELL(w->run, flight_end, &f);
+        SIM_NOTIFY(w->run, flight_end, &f);
 }
 
 // ---- A warpgroup ----
@@ -162,10 +162,10 @@ static bool find_factors(SimWarp *w, const SimInstr *i, SimProduct *p, uint64_t 
     const SimWgmmaOp *op = i->detail;
     SimDescriptor da = sim_descriptor(a), db = sim_descriptor(b);
     uint32_t first = w->index % SIM_GROUP_WARPS * 2, groups = op->n / 8u;
-    sim_descriptor_chunks(&db, op->turned_b, 0, groups, p->b);
+    sim_descriptor_chunks(&db, op->transposed_b, 0, groups, p->b);
     TRY(factor_is_there(w, i, b, "B", p->b, groups * SIM_CHUNKS_OF_8));
     if (op->registers) return true;
-    sim_descriptor_chunks(&da, op->turned_a, first, 2, p->a);
+    sim_descriptor_chunks(&da, op->transposed_a, first, 2, p->a);
     return factor_is_there(w, i, a, "A", p->a, SIM_A_CHUNKS);
 }
 
@@ -213,7 +213,7 @@ void sim_wgmma(SimWarp *w, const SimInstr *i) {
     p->group = all->open, p->moment = (uint8_t)pick_moment(w->run);
     p->rows = w->poison && op->registers ? sim_rows_poison(w, op->ra, op->a) : 0;
     all->count++;
-    tell_flight(w, p, true);
+    notify_flight(w, p, true);
     if (w->poison) poison_results(w, op);
     if (p->moment == SIM_AT_ISSUE) compute_first(w, all->count);
 }
@@ -221,7 +221,7 @@ void sim_wgmma(SimWarp *w, const SimInstr *i) {
 void sim_wgmma_fence(SimWarp *w, const SimInstr *i) {
     if (!in_group(w, i, 0, 0, false)) return;
     SimPlace at = sim_place(w, i);
-    SIM_TELL(w->run, fence, &at, w->mask, SIM_FENCE_PRODUCT, SIM_SCOPE_CTA);
+    SIM_NOTIFY(w->run, fence, &at, w->mask, SIM_FENCE_PRODUCT, SIM_SCOPE_CTA);
 }
 
 void sim_wgmma_commit(SimWarp *w, const SimInstr *i) {
@@ -244,7 +244,7 @@ void sim_wgmma_wait(SimWarp *w, const SimInstr *i) {
     while (done < all->count && all->list[done].group + i->immediate < all->open) done++;
     compute_first(w, done);
     for (uint32_t n = 0; n < done; n++) {
-        tell_flight(w, &all->list[n], false);
+        notify_flight(w, &all->list[n], false);
         if (w->poison) settle_results(w, all->list[n].instr->detail);
     }
     all->count -= done;

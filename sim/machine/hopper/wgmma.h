@@ -36,10 +36,11 @@ typedef struct SimDescriptor {
 SimDescriptor sim_descriptor(uint64_t bits);
 // The address of a chunk of 16 bytes. Turned (MN-major): 8 lines from 8 * line on, at `step` along
 // k; else bytes 16 * step to 16 * step + 15 of the line.
-uint32_t sim_descriptor_chunk(const SimDescriptor *d, bool turned, uint32_t line, uint32_t step);
+uint32_t sim_descriptor_chunk(const SimDescriptor *d, bool transposed, uint32_t line,
+                              uint32_t step);
 // The addresses of the chunks of groups of 8 lines, SIM_CHUNKS_OF_8 of each. Turned: by k; else by
 // line and step.
-void sim_descriptor_chunks(const SimDescriptor *d, bool turned, uint32_t first, uint32_t groups,
+void sim_descriptor_chunks(const SimDescriptor *d, bool transposed, uint32_t first, uint32_t groups,
                            uint32_t *chunks);
 // NULL, or what is wrong with the descriptor's address.
 const char *sim_descriptor_fault(const SimDescriptor *d);
@@ -48,7 +49,7 @@ typedef struct SimWgmmaOp {
     uint16_t n, k;
     SimType a, b, d;
     bool registers;  // A
-    bool turned_a, turned_b;
+    bool transposed_a, transposed_b;
     bool negative;  // the product is subtracted
     bool saturate;
     uint8_t results;

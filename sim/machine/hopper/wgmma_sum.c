@@ -5,7 +5,7 @@
 #include "sim/machine/hopper/wgmma.h"
 #include "sim/machine/product.h"
 
-typedef uint8_t Lines[8][SIM_FACTOR_BYTES];
+typedef uint8_t FactorLines[8][SIM_FACTOR_BYTES];
 
 // Where a line of 8 goes: columns in the order of results, rows as they are.
 static uint32_t place(bool columns, uint32_t line) {
@@ -13,11 +13,11 @@ static uint32_t place(bool columns, uint32_t line) {
 }
 
 // Reads 8 lines, given the addresses of their chunks (sim_descriptor_chunks).
-static void gather(const uint8_t *shared, const uint32_t *chunks, bool turned, bool columns,
+static void gather(const uint8_t *shared, const uint32_t *chunks, bool transposed, bool columns,
                    uint8_t to[][SIM_FACTOR_BYTES]) {
     for (uint32_t n = 0; n < SIM_CHUNKS_OF_8; n++) {
         const uint8_t *from = shared + chunks[n];
-        if (!turned) {
+        if (!transposed) {
             memcpy(to[place(columns, n / 2)] + n % 2 * SIM_CHUNK, from, SIM_CHUNK);
             continue;
         }
@@ -26,12 +26,12 @@ static void gather(const uint8_t *shared, const uint32_t *chunks, bool turned, b
 }
 
 // Which of 8 lines have a byte that is poison.
-static uint32_t poisoned(const uint8_t *poison, const uint32_t *chunks, bool turned) {
+static uint32_t poisoned(const uint8_t *poison, const uint32_t *chunks, bool transposed) {
     uint32_t lines = 0;
     for (uint32_t n = 0; n < SIM_CHUNKS_OF_8; n++) {
         if (!sim_poison_any_few(poison, chunks[n], SIM_CHUNK)) continue;
-        if (!turned) lines |= 1u << n / 2;
-        for (uint32_t e = 0; turned && e < 8; e++)
+        if (!transposed) lines |= 1u << n / 2;
+        for (uint32_t e = 0; transposed && e < 8; e++)
             lines |= (uint32_t)sim_poison_any_few(poison, chunks[n] + 2 * e, 2) << e;
     }
     return lines;
@@ -44,15 +44,15 @@ static void read_rows(const SimWarp *w, const SimProduct *p, uint8_t to[][SIM_FA
         return;
     }
     for (uint32_t g = 0; g < 2; g++)
-        gather(w->block->shared, p->a + SIM_CHUNKS_OF_8 * g, op->turned_a, false, to + 8 * g);
+        gather(w->block->shared, p->a + SIM_CHUNKS_OF_8 * g, op->transposed_a, false, to + 8 * g);
 }
 
 static uint32_t poisoned_rows(const SimWarp *w, const SimProduct *p) {
     const SimWgmmaOp *op = p->instr->detail;
     const uint8_t *poison = w->block->shared_poison;
     if (op->registers) return p->rows;
-    return poisoned(poison, p->a, op->turned_a) |
-           poisoned(poison, p->a + SIM_CHUNKS_OF_8, op->turned_a) << 8;
+    return poisoned(poison, p->a, op->transposed_a) |
+           poisoned(poison, p->a + SIM_CHUNKS_OF_8, op->transposed_a) << 8;
 }
 
 // The registers of 8 columns.
@@ -61,7 +61,8 @@ static uint32_t registers_of(const SimWgmmaOp *op) { return op->d == SIM_F16 ? 2
 // The poison of results apart from their being in flight.
 static void flow_poison(SimWarp *w, const SimProduct *p, uint32_t g, uint32_t rows) {
     const SimWgmmaOp *op = p->instr->detail;
-    uint32_t columns = poisoned(w->block->shared_poison, p->b + SIM_CHUNKS_OF_8 * g, op->turned_b);
+    uint32_t columns =
+        poisoned(w->block->shared_poison, p->b + SIM_CHUNKS_OF_8 * g, op->transposed_b);
     for (uint32_t r = 0; r < registers_of(op); r++) {
         uint32_t *real = &w->products->real[op->rd[g * registers_of(op) + r].number];
         *real = (p->adds ? *real : 0) | sim_result_poison(op->d, r, rows, columns);
@@ -99,7 +100,7 @@ void sim_product_compute(SimWarp *w, const SimProduct *p) {
     uint32_t rows = w->poison ? poisoned_rows(w, p) : 0;
     for (uint32_t g = 0; g < op->n / 8u; g++) {
         const SimOperand *results = op->rd + g * count;
-        gather(w->block->shared, p->b + SIM_CHUNKS_OF_8 * g, op->turned_b, true, b);
+        gather(w->block->shared, p->b + SIM_CHUNKS_OF_8 * g, op->transposed_b, true, b);
         memset(c, 0, sizeof c);
         if (p->adds) sim_results_read(w, op->d, results, count, c);
         if (ints) {

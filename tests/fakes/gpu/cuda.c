@@ -49,7 +49,7 @@ unsigned fake_memory_type(bool host) { return host ? CU_MEMORYTYPE_HOST : 2; }
 GpuResult fake_fault(SimFaultKind fault) {
     switch (fault) {
     case SIM_FAULT_BOUNDS:
-    case SIM_FAULT_GONE:
+    case SIM_FAULT_ENDED_BLOCK:
     case SIM_FAULT_READONLY: return CUDA_ERROR_ILLEGAL_ADDRESS;
     case SIM_FAULT_ALIGN: return CUDA_ERROR_MISALIGNED_ADDRESS;
     case SIM_FAULT_ASSERT: return CUDA_ERROR_ASSERT;

@@ -60,7 +60,7 @@ GpuResult fake_fault(SimFaultKind fault) {
     switch (fault) {
     case SIM_FAULT_BOUNDS:
     case SIM_FAULT_READONLY:
-    case SIM_FAULT_GONE:
+    case SIM_FAULT_ENDED_BLOCK:
     case SIM_FAULT_ALIGN: return hipErrorIllegalAddress;
     case SIM_FAULT_ASSERT: return hipErrorAssert;
     case SIM_FAULT_TRAP:
