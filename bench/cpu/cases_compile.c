@@ -47,7 +47,7 @@ static const char *open_run(Bench *bench, CompileRun *run, const char *device) {
 static void compile_kernel(Bench *bench, const char *file, const char *kernel, const char *device,
                            tilec_dtype dtype) {
     const char *name = arena_printf(bench->arena, "compile %s, %s", kernel, device);
-    if (!bench_wants(bench, name)) return;
+    if (!bench_is_selected(bench, name)) return;
     CompileRun run = {.file = file, .kernel = kernel, .spec = TILEC_SPEC(TILEC_TYPE("T", dtype))};
     Row row = {.name = name, .failure = open_run(bench, &run, device)};
     if (!row.failure) row_add(&row, "tilec", ROLE_TILEC, compile_once, &run);
@@ -101,7 +101,7 @@ static void grow(Bench *bench, const Growth *g) {
     bool row = !g->consts[1];
     int64_t small = row ? 256 : 64, large = row ? 1024 : 512;
     const char *name = arena_printf(bench->arena, "growth of %s", g->name);
-    if (!bench_wants(bench, name)) return;
+    if (!bench_is_selected(bench, name)) return;
     CompileRun runs[2] = {{.file = g->file, .kernel = g->kernel, .spec = spec_of(bench, g, large)},
                           {.file = g->file, .kernel = g->kernel, .spec = spec_of(bench, g, small)}};
     Row both = {.name = name};

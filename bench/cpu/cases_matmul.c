@@ -27,7 +27,7 @@ void add_peak(Bench *bench, Row *row, const char *loop) {
 }
 
 static void one_peak(Bench *bench, const char *name, const char *loop) {
-    if (!bench_wants(bench, name)) return;
+    if (!bench_is_selected(bench, name)) return;
     Row row = {.name = name, .flops = 1};
     add_peak(bench, &row, loop);
     row_measure(bench, &row);
@@ -86,7 +86,7 @@ static void add_pocl_product(Bench *bench, Row *row, const MatmulJob *job) {
 }
 
 static void product(Bench *bench, const char *name, Product kind, const MatmulJob *shape) {
-    if (!bench_wants(bench, name)) return;
+    if (!bench_is_selected(bench, name)) return;
     MatmulJob job = *shape;
     job.a = bench->x, job.b = bench->y, job.c = bench->z;
     Row row = {.name = name, .flops = 2.0 * (double)job.m * (double)job.n * (double)job.k};
@@ -165,7 +165,7 @@ void case_matmul(Bench *bench) {
 
 static void attention(Bench *bench, const char *name, int causal) {
     const int64_t heads = 8, length = 2048, depth = 64;
-    if (!bench_wants(bench, name)) return;
+    if (!bench_is_selected(bench, name)) return;
     double products = 4.0 * (double)(heads * length * length * depth);
     Row row = {.name = name, .flops = causal ? products / 2 : products};
     int64_t extent[] = {1, heads, length, depth}, one = heads * length * depth;

@@ -33,7 +33,7 @@ static void add_pocl_map(Bench *bench, Row *row, const char *kernel, const HandJ
 
 void case_transpose(Bench *bench) {
     const int64_t n = 4096;
-    if (!bench_wants(bench, "transpose 4096x4096")) return;
+    if (!bench_is_selected(bench, "transpose 4096x4096")) return;
     Row row = {.name = "transpose 4096x4096", .bytes = 8.0 * (double)(n * n)};
     HandJob job = {.x = bench->x, .z = bench->z, .rows = n, .columns = n};
     tilec_arg args[] = {tilec_arg_view(tilec_view2(TILEC_F32, bench->x, n, n)),
@@ -140,7 +140,7 @@ static void stream_sum(Bench *bench, int64_t n) {
 static void stream_map(Bench *bench, const char *name, const char *kernel, const char *loop,
                        DnnlMap map) {
     const int64_t n = 1 << 24;
-    if (!bench_wants(bench, name)) return;
+    if (!bench_is_selected(bench, name)) return;
     Row row = {.name = name, .bytes = 8.0 * (double)n};
     HandJob job = {.x = bench->x, .z = bench->z};
     tilec_arg args[] = {tilec_arg_view(tilec_view1(TILEC_F32, bench->x, n)),
@@ -170,9 +170,9 @@ static void stream_map(Bench *bench, const char *name, const char *kernel, const
 }
 
 void case_streams(Bench *bench) {
-    if (bench_wants(bench, "vector add 64M")) stream_add(bench, BENCH_ELEMENTS);
-    if (bench_wants(bench, "axpy 64M")) stream_axpy(bench, BENCH_ELEMENTS);
-    if (bench_wants(bench, "sum 64M")) stream_sum(bench, BENCH_ELEMENTS);
+    if (bench_is_selected(bench, "vector add 64M")) stream_add(bench, BENCH_ELEMENTS);
+    if (bench_is_selected(bench, "axpy 64M")) stream_axpy(bench, BENCH_ELEMENTS);
+    if (bench_is_selected(bench, "sum 64M")) stream_sum(bench, BENCH_ELEMENTS);
     stream_map(bench, "exp 16M", "map_exp", "hand_exp", DNNL_EXP);
     stream_map(bench, "gelu tanh 16M", "map_gelu_tanh", "hand_gelu_tanh", DNNL_GELU_TANH);
     stream_map(bench, "gelu erf 16M", "map_gelu_erf", "hand_gelu_erf", DNNL_GELU_ERF);
@@ -192,7 +192,7 @@ static int64_t pocl_rows(int64_t rows) { return rows % 16 ? 1 : 16; }
 static void softmax(Bench *bench, int64_t rows, int64_t columns) {
     const char *name =
         arena_printf(bench->arena, "softmax %lldx%lld", (long long)rows, (long long)columns);
-    if (!bench_wants(bench, name)) return;
+    if (!bench_is_selected(bench, name)) return;
     Row row = {.name = name, .bytes = 8.0 * (double)(rows * columns)};
     HandJob job = {.x = bench->x, .z = bench->z, .rows = rows, .columns = columns};
     tilec_arg args[] = {tilec_arg_view(tilec_view2(TILEC_F32, bench->x, rows, columns)),
@@ -226,7 +226,7 @@ static void softmax(Bench *bench, int64_t rows, int64_t columns) {
 static void layernorm(Bench *bench, int64_t rows, int64_t columns) {
     const char *name =
         arena_printf(bench->arena, "layernorm %lldx%lld", (long long)rows, (long long)columns);
-    if (!bench_wants(bench, name)) return;
+    if (!bench_is_selected(bench, name)) return;
     Row row = {.name = name, .bytes = 8.0 * (double)(rows * columns)};
     HandJob job = {.x = bench->x,
                    .z = bench->z,
@@ -266,7 +266,7 @@ static void layernorm(Bench *bench, int64_t rows, int64_t columns) {
 static void rmsnorm(Bench *bench, int64_t rows, int64_t columns) {
     const char *name =
         arena_printf(bench->arena, "add_rmsnorm %lldx%lld", (long long)rows, (long long)columns);
-    if (!bench_wants(bench, name)) return;
+    if (!bench_is_selected(bench, name)) return;
     float *residual = bench->y + (1 << 25);
     Row row = {.name = name, .bytes = 16.0 * (double)(rows * columns)};
     HandJob job = {.x = bench->x,

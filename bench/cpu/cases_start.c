@@ -11,7 +11,7 @@
 static const char *const empty_source = "kernel empty(i64 n) grid(n) { }\n";
 
 static void empty(Bench *bench, const char *name, int64_t programs, bool region) {
-    if (!bench_wants(bench, name)) return;
+    if (!bench_is_selected(bench, name)) return;
     Row row = {.name = name};
     tilec_arg args[] = {tilec_arg_int(programs)};
     kernels_add(

@@ -11,7 +11,7 @@
 static const double SAMPLE_SECONDS = 4e-3, PAUSE_SECONDS = 1.5e-3;
 enum { CHECKED = 4096 };
 
-bool bench_wants(const Bench *bench, const char *name) {
+bool bench_is_selected(const Bench *bench, const char *name) {
     return !bench->filter || strstr(name, bench->filter);
 }
 

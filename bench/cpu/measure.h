@@ -65,7 +65,7 @@ typedef struct Row {
     bool differs;
 } Row;
 
-bool bench_wants(const Bench *bench, const char *name);
+bool bench_is_selected(const Bench *bench, const char *name);
 // Does nothing if `run` is NULL: the peer is not available.
 void row_add(Row *row, const char *name, Role role, void (*run)(void *self), void *self);
 void row_measure(Bench *bench, Row *row);

@@ -98,8 +98,8 @@ static LLVMValueRef nvptx_min_max(Gen *g, const IrType *t, LLVMValueRef a, LLVMV
                                   bool greatest) {
     LLVMTypeRef type = LLVMTypeOf(a);
     const bool *keeps_nan = gpu_gen(g)->machine.nan_extremes;
-    bool dear = t->elem == DTYPE_F64 ? !keeps_nan[1] : t->elem == DTYPE_F32 && !keeps_nan[0];
-    if (dear && (is_number_but_zero(a) || is_number_but_zero(b))) {
+    bool expensive = t->elem == DTYPE_F64 ? !keeps_nan[1] : t->elem == DTYPE_F32 && !keeps_nan[0];
+    if (expensive && (is_number_but_zero(a) || is_number_but_zero(b))) {
         LLVMValueRef bound = is_number_but_zero(a) ? a : b, x = bound == a ? b : a;
         LLVMRealPredicate beyond = greatest ? LLVMRealOLT : LLVMRealOGT;
         return LLVMBuildSelect(g->b, LLVMBuildFCmp(g->b, beyond, x, bound, ""), bound, x, "");

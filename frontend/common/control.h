@@ -74,7 +74,7 @@ void el_merge(Elab *e, IrValue *cond, Region *then_arm, Region *else_arm, Span s
 void el_guarded(Elab *e, Slot *flag, void (*run)(Elab *e, void *user), void *user, Span span);
 // The common type of two values of one slot. NULL when they need none (they are equal or unset), or
 // after an error, which sets *wrong.
-const IrType *el_meet(Elab *e, const Slot *slot, Val a, Val b, Span span, bool *wrong);
+const IrType *el_common_type(Elab *e, const Slot *slot, Val a, Val b, Span span, bool *wrong);
 // A value as IR of `type`, at the builder's position. Unset values become zeros that are never
 // read.
 IrValue *el_materialize(Elab *e, Val v, const IrType *type, Span span);

@@ -59,7 +59,7 @@ static void carry_late(Elab *e, LoopOp *op, const Region *region, Span span) {
             continue;
         }
         bool wrong;
-        const IrType *type = el_meet(e, slot, slot->val, body, span, &wrong);
+        const IrType *type = el_common_type(e, slot, slot->val, body, span, &wrong);
         if (!type) {
             el_assign_slot(e, slot, wrong ? EL_POISON : body.kind == VAL_NONE ? slot->val : body);
             continue;

@@ -81,7 +81,8 @@ bool el_same(Val a, Val b) {
     return false;
 }
 
-static const IrType *no_meeting(Elab *e, const Slot *slot, Val a, Val b, Span span, bool *wrong) {
+static const IrType *no_common_type(Elab *e, const Slot *slot, Val a, Val b, Span span,
+                                    bool *wrong) {
     *wrong = true;
     if (slot->kind == SLOT_NAME && slot->name)
         el_error(e, span, DIAG_TYPE, "'%s' is %s on one path, and %s on another", slot->name,
@@ -92,7 +93,7 @@ static const IrType *no_meeting(Elab *e, const Slot *slot, Val a, Val b, Span sp
     return NULL;
 }
 
-const IrType *el_meet(Elab *e, const Slot *slot, Val a, Val b, Span span, bool *wrong) {
+const IrType *el_common_type(Elab *e, const Slot *slot, Val a, Val b, Span span, bool *wrong) {
     *wrong = false;
     if (el_same(a, b)) return NULL;
     if (a.kind == VAL_NONE && b.kind != VAL_IR) return NULL;
@@ -101,14 +102,14 @@ const IrType *el_meet(Elab *e, const Slot *slot, Val a, Val b, Span span, bool *
         Dtype common;
         if (!el_is_const(a) || !el_is_const(b) ||
             !el_promote(el_default_dtype(a), el_default_dtype(b), &common))
-            return no_meeting(e, slot, a, b, span, wrong);
+            return no_common_type(e, slot, a, b, span, wrong);
         return ir_scalar(e->module, common);
     }
     const IrType *type = a.kind == VAL_IR ? a.ir->type : b.ir->type;
     Val other = a.kind == VAL_IR ? b : a;
     if (other.kind == VAL_NONE || (el_is_const(other) && type->kind == IR_TILE)) return type;
     if (other.kind == VAL_IR && other.ir->type == type) return type;
-    return no_meeting(e, slot, a, b, span, wrong);
+    return no_common_type(e, slot, a, b, span, wrong);
 }
 
 IrValue *el_materialize(Elab *e, Val v, const IrType *type, Span span) {
@@ -178,7 +179,7 @@ static void merge_decide(Elab *e, BranchMerge *m, Span span) {
     } else if (m->slot->kind == SLOT_ACTIVE && m->slot->tail && !el_same(a, b)) {
         m->out = EL_NONE;  // the flag is not read
     } else {
-        m->type = el_meet(e, m->slot, a, b, span, &wrong);
+        m->type = el_common_type(e, m->slot, a, b, span, &wrong);
         m->out = wrong ? EL_POISON : a.kind == VAL_NONE ? b : a;
     }
 }

@@ -265,7 +265,7 @@ bool el_shape_limits(Elab *e, Span span, uint32_t rank, const uint32_t *shape) {
 }
 
 // Stretches `shape` by t; false when the two shapes do not fit each other.
-static bool shape_meet(Shape *shape, const IrType *t) {
+static bool broadcast_into(Shape *shape, const IrType *t) {
     if (!t->rank) return true;
     if (!shape->rank) {
         shape->rank = t->rank;
@@ -297,7 +297,7 @@ bool el_common_shape(Elab *e, Span span, uint32_t count, IrValue *const *values,
     for (uint32_t i = 0; i < count; i++) {
         if (!values[i] || !values[i]->type->rank) continue;
         Shape before = *shape;
-        if (!shape_meet(shape, values[i]->type)) {
+        if (!broadcast_into(shape, values[i]->type)) {
             const char *text =
                 tiles == 1 ? el_type_text(e, only) : el_shape_text(e, before.rank, before.dims);
             return shapes_differ(e, span, text, before.rank, values[i]->type);

@@ -60,10 +60,10 @@ typedef struct TileElab {
     uint8_t *const_states;  // 0: not computed, 1: being computed, 2: known
     int depth, calls, inlined;
     int unrolled;
-    uint32_t complained;  // the region of a condition that was reported as a whole
-    bool constant;        // elements of tables are untyped here: the value must be a constant
-    bool silent;          // reached a part of the tree whose error the parser or resolver reported
-    uint32_t *blamed;     // positions of the errors reported before this elaboration, ascending
+    uint32_t reported_region;  // the region of a condition that was reported as a whole
+    bool constant;             // elements of tables are untyped here: the value must be a constant
+    bool silent;       // reached a part of the tree whose error the parser or resolver reported
+    uint32_t *blamed;  // positions of the errors reported before this elaboration, ascending
     size_t blamed_count;
 } TileElab;
 

@@ -38,8 +38,8 @@ static Val name_float(Elab *e, const Ast *ast) {
 
 // Reports a pointer in requires or grid, once for each condition.
 static Val name_pointer_early(Elab *e, const Ast *ast) {
-    if (tile_of(e)->complained == e->region) return el_silent(e);
-    tile_of(e)->complained = e->region;
+    if (tile_of(e)->reported_region == e->region) return el_silent(e);
+    tile_of(e)->reported_region = e->region;
     return el_error(e, ast->span, tile_of(e)->place == EL_IN_GRID ? DIAG_GRID : DIAG_REQUIRES,
                     "the pointer '%s' can't be evaluated before the launch", ast->name);
 }

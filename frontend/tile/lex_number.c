@@ -28,8 +28,8 @@ static unsigned digit_value(char c) {
 static bool skip_digits(Number *n, const char **at, unsigned base) {
     const char *p = *at, *begin = p;
     while (digit_value(*p) < base || (*p == '_' && p > begin)) {
-        bool lonely = *p == '_' && (p[-1] == '_' || !lex_is_word(p[1]));
-        if (lonely) bad_number(n, p, p + 1, "'_' in a number must be between two digits");
+        bool misplaced = *p == '_' && (p[-1] == '_' || !lex_is_word(p[1]));
+        if (misplaced) bad_number(n, p, p + 1, "'_' in a number must be between two digits");
         p++;
     }
     *at = p;

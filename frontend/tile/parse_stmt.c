@@ -486,11 +486,11 @@ static Ast *parse_simple(Parser *p) {
     if (parse_at(p, TOK_LPAREN) &&
         parse_complain(p, p->tok.span, DIAG_SYNTAX, "no statement begins with '('"))
         parse_help(p, "tuples are bound by 'let (a, b) = …;' and 'var (a, b) = …;' only");
-    bool complained =
+    bool reported =
         parse_at(p, TOK_LPAREN) || parse_at(p, TOK_INCREMENT) || parse_at(p, TOK_DECREMENT);
-    Ast *value = complained ? parse_returned(p) : parse_expr(p);
-    if (!p->panic && complained && parse_accept(p, TOK_ASSIGN)) parse_returned(p);
-    if (p->panic || complained) {
+    Ast *value = reported ? parse_returned(p) : parse_expr(p);
+    if (!p->panic && reported && parse_accept(p, TOK_ASSIGN)) parse_returned(p);
+    if (p->panic || reported) {
         end_statement(p, "after the statement");
         return error_node(p);
     }

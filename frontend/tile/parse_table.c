@@ -42,10 +42,10 @@ static void parse_extents(Parser *p, AstDecl *table) {
 static void foreign_type(Parser *p, const AstTypeName *type) {
     bool top = !p->kernel && !p->depth;
     if (!type->param || (!top && !tile_foreign_type(str(type->param)))) return;
-    const char *ours = tile_foreign_type(str(type->param));
+    const char *own = tile_foreign_type(str(type->param));
     if (!parse_complain(p, type->span, DIAG_UNKNOWN_NAME, "unknown type '%s'", type->param)) return;
-    if (ours)
-        parse_help(p, "this type is called '%s'", ours);
+    if (own)
+        parse_help(p, "this type is called '%s'", own);
     else
         parse_help(p, "at the top of a file a table has a type such as f32");
 }

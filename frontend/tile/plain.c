@@ -28,7 +28,7 @@ static void add_piece(Plain *p, const AstDecl *decl, const Ast *last) {
 }
 
 // A name that hides the declaration's counts, too: then more text than needed counts.
-static void reach(Plain *p, Symbol name) {
+static void mark_reached(Plain *p, Symbol name) {
     for (size_t i = 0; i < p->pieces.count; i++) {
         if (p->pieces.data[i].name != name || p->pieces.data[i].reached) continue;
         p->pieces.data[i].reached = true;
@@ -51,7 +51,7 @@ static void print_piece(Plain *p, Span span) {
     lex_begin(&l, p->arena, p->file->names, p->ignored, file);
     l.at = l.start + (span.begin - l.base);
     for (Token t = lex_next(&l); t.kind != TOK_END && t.span.begin < span.end; t = lex_next(&l)) {
-        if (t.kind == TOK_NAME) reach(p, t.u.name);
+        if (t.kind == TOK_NAME) mark_reached(p, t.u.name);
         strbuf_add(&p->out, source_text(p->file->sources, t.span));
         strbuf_char(&p->out, ' ');
     }

@@ -333,7 +333,7 @@ static void statement(Elab *e, const Py *s) {
     }
 }
 
-static void reach(Elab *e, const Py *s) {
+static void note_reached(Elab *e, const Py *s) {
     TritonElab *t = triton_of(e);
     e->b.span = s->span;
     const TritonKernel *kernel = t->kernel ? t->kernel->own : NULL;
@@ -345,7 +345,7 @@ static void run_list(Elab *e, const Py *first) {
     Slot *active = active_slot(e);
     bool tail = active->tail;
     for (const Py *s = first; s && !triton_of(e)->stopped; s = s->next) {
-        reach(e, s);
+        note_reached(e, s);
         bool took_rest = false;
         active->tail = tail && !s->next;
         if (s->kind == PY_IF)

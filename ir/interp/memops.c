@@ -294,7 +294,7 @@ static ShadowValue atomic_shadow(InterpRun *run, const InterpAccess *a, uint32_t
 }
 
 // Is this the only access to the lanes' memory, as far as one op of one program can know?
-static bool alone(const InterpRun *run, const InterpAccess *a) {
+static bool is_exclusive(const InterpRun *run, const InterpAccess *a) {
     const int64_t *grid = run->launch->grid;
     if (grid[0] != 1 || grid[1] != 1 || grid[2] != 1) return false;
     for (uint32_t i = 1; i < a->count; i++)
@@ -304,13 +304,14 @@ static bool alone(const InterpRun *run, const InterpAccess *a) {
 
 static void atomic_lane(InterpRun *run, const InterpAccess *a, uint32_t i,
                         const InterpSlot *expected, const InterpSlot *x, InterpSlot *r,
-                        bool lonely) {
+                        bool exclusive) {
     uint64_t address = a->place[i].address, lane = slot_lane(x, i);
     uint64_t old = memory_read(a->elem, address), value = slot_get(x, lane), next;
     IrRmw rmw = expected ? IR_RMW_XCHG : (IrRmw)ir_attr_int(a->op, IR_ATTR_RMW);
     bool swaps = !expected || old == slot_get(expected, slot_lane(expected, i));
     if (rmw == IR_RMW_LOAD) {
-        bool sure = lonely && !(a->mask_undecided && a->mask_undecided[i]) && !a->undecided_address;
+        bool sure =
+            exclusive && !(a->mask_undecided && a->mask_undecided[i]) && !a->undecided_address;
         ShadowValue known = run->shadow ? memory_shadow(run, a, i, old) : (ShadowValue){0, 0};
         if (run->shadow) r->shadow[i] = sure ? known : (ShadowValue){known.v, HUGE_VAL};
         slot_put(r, i, old);
@@ -320,13 +321,13 @@ static void atomic_lane(InterpRun *run, const InterpAccess *a, uint32_t i,
     if (run->shadow) {
         ShadowValue before = memory_shadow(run, a, i, old), operand = shadow_get(x, lane);
         bool doubt = (a->mask_undecided && a->mask_undecided[i]) || a->undecided_address ||
-                     (expected && !lonely);
+                     (expected && !exclusive);
         if (expected && shadow_get(expected, slot_lane(expected, i)).e + before.e > 0) doubt = true;
         ShadowValue after = before;
         if (swaps) after = atomic_shadow(run, a, i, rmw, before, operand, next);
         if (doubt) after.e = HUGE_VAL;
         put_shadow(run, a, i, after);
-        r->shadow[i] = lonely && !doubt ? before : (ShadowValue){before.v, HUGE_VAL};
+        r->shadow[i] = exclusive && !doubt ? before : (ShadowValue){before.v, HUGE_VAL};
     }
     run->changed |= next != old;
     memory_write(a->elem, address, next);
@@ -340,14 +341,14 @@ static void execute_atomic(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     InterpSlot *r = result_slot(run, frame, op, 0);
     bool loads = !cas && ir_attr_int(op, IR_ATTR_RMW) == IR_RMW_LOAD;
     InterpAccess a = access_of(run, frame, op, loads ? TOUCH_ATOMIC_READ : TOUCH_ATOMIC);
-    bool lonely = run->shadow && alone(run, &a);
+    bool exclusive = run->shadow && is_exclusive(run, &a);
     // The host may be what such an atomic waits for.
     run->changed |= ir_attr_int(op, IR_ATTR_SCOPE) == IR_SCOPE_SYSTEM;
     if (run->shadow) slot_shadow_blank(run, r);
     for (uint32_t i = 0; i < a.count; i++) {
         bool maybe = a.mask_undecided && a.mask_undecided[i];
         if (a.on[i]) {
-            atomic_lane(run, &a, i, expected, x, r, lonely);
+            atomic_lane(run, &a, i, expected, x, r, exclusive);
         } else {
             slot_put(r, i, 0);
             if (!run->shadow) continue;

@@ -89,19 +89,19 @@ static void notify_access(AmdWave *w, const AmdInstr *i, const AmdTouch *t) {
 }
 
 bool amd_touch(AmdWave *w, const AmdInstr *i, AmdTouch *t) {
-    uint64_t crooked = 0, outside = 0;
+    uint64_t misaligned = 0, outside = 0;
     SimRegion *last = NULL;
     for (uint64_t left = t->mask; left; left &= left - 1) {
         uint32_t l = (uint32_t)__builtin_ctzll(left);
         classify(w, t, l);
-        if (t->address[l] & (t->align - 1)) crooked |= UINT64_C(1) << l;
+        if (t->address[l] & (t->align - 1)) misaligned |= UINT64_C(1) << l;
         t->host[l] = NULL;
         if (!place(w, t, l, &last)) outside |= UINT64_C(1) << l;
     }
     if (w->run->access_observed && t->mask) notify_access(w, i, t);
-    if (crooked) fault(w, i, t, crooked, SIM_FAULT_ALIGN);
+    if (misaligned) fault(w, i, t, misaligned, SIM_FAULT_ALIGN);
     if (outside)
         fault(w, i, t, outside,
               t->host[__builtin_ctzll(outside)] ? SIM_FAULT_READONLY : SIM_FAULT_BOUNDS);
-    return !crooked && !outside;
+    return !misaligned && !outside;
 }

@@ -19,12 +19,12 @@ static uint64_t float_of(AmdAtom atom, uint32_t bytes, uint64_t old, uint64_t va
     return sim_bits_f32(amd_quiet(r));
 }
 
-static uint64_t pair_of(bool brain, uint64_t old, uint64_t value) {
+static uint64_t pair_of(bool bf16, uint64_t old, uint64_t value) {
     uint32_t result = 0;
     for (uint32_t n = 0; n < 32; n += 16) {
         uint32_t a = old >> n & 0xffff, b = value >> n & 0xffff;
-        uint32_t r = brain ? sim_bf16_round(sim_bf16_value(a) + sim_bf16_value(b))
-                           : sim_f16_round(sim_f16_value(a) + sim_f16_value(b));
+        uint32_t r = bf16 ? sim_bf16_round(sim_bf16_value(a) + sim_bf16_value(b))
+                          : sim_f16_round(sim_f16_value(a) + sim_f16_value(b));
         result |= (r & 0xffff) << n;
     }
     return result;

@@ -56,13 +56,13 @@ static inline uint32_t half_to_zero(float x) {
     uint32_t h = (uint32_t)sim_number_round(&sim_f16, (double)x, SIM_RZ, false);
     return (h & 0x7fff) > 0x7c00 ? 0x7e00 : h;
 }
-static inline uint32_t brain_of(float x) {
+static inline uint32_t bf16_of(float x) {
     uint32_t h = sim_bf16_round(x);
     return (h & 0x7fff) > 0x7f80 ? 0x7fc0 : h;
 }
 AMD_FUNCTION_2(cvt_pkrtz_f16_f32, U, F, F, half_to_zero(p) | half_to_zero(q) << 16)
 AMD_FUNCTION_2(cvt_pk_f16_f32, U, F, F, half_of(p) | half_of(q) << 16)
-AMD_FUNCTION_2(cvt_pk_bf16_f32, U, F, F, brain_of(p) | brain_of(q) << 16)
+AMD_FUNCTION_2(cvt_pk_bf16_f32, U, F, F, bf16_of(p) | bf16_of(q) << 16)
 AMD_FUNCTION_2(cvt_pk_u16_u32, U, U, U, (p > 0xffff ? 0xffff : p) | (q > 0xffff ? 0xffff : q) << 16)
 AMD_FUNCTION_2(cvt_pk_i16_i32, U, S, S,
                ((uint32_t)within(p, INT16_MIN, INT16_MAX) & 0xffff) |
@@ -77,18 +77,18 @@ static const SimFormat e5m2_fnuz = {8, 3, 16, 0x7f, 0, 0};
 
 static bool is_fnuz(const AmdLanes *x) { return x->wave->kernel->processor == 0x942; }
 
-static float value8(uint32_t bits, bool brain, bool fnuz) {
+static float value8(uint32_t bits, bool is_bf8, bool fnuz) {
     bits &= 255;
     if (fnuz && bits == 0x80) return sim_f32_bits(0x7fc00000);
-    const SimFormat *f = fnuz ? brain ? &e5m2_fnuz : &e4m3_fnuz : brain ? &sim_e5m2 : &sim_e4m3;
+    const SimFormat *f = fnuz ? is_bf8 ? &e5m2_fnuz : &e4m3_fnuz : is_bf8 ? &sim_e5m2 : &sim_e4m3;
     return amd_quiet((float)sim_number_value(f, bits));
 }
-static uint32_t round8(float x, bool brain, bool fnuz) {
-    const SimFormat *f = fnuz ? brain ? &e5m2_fnuz : &e4m3_fnuz : brain ? &sim_e5m2 : &sim_e4m3;
+static uint32_t round8(float x, bool is_bf8, bool fnuz) {
+    const SimFormat *f = fnuz ? is_bf8 ? &e5m2_fnuz : &e4m3_fnuz : is_bf8 ? &sim_e5m2 : &sim_e4m3;
     if (x != x) return fnuz ? 0x80 : 0x7f;
     // Halfway from the greatest number to the next one: from here on rounding goes beyond the
     // range.
-    if (fnuz && fabsf(x) >= (brain ? 61440.0f : 248.0f)) return 0x80;
+    if (fnuz && fabsf(x) >= (is_bf8 ? 61440.0f : 248.0f)) return 0x80;
     uint32_t h = (uint32_t)sim_number_round(f, (double)x, SIM_RN, fnuz);
     return fnuz && h == 0x80 ? 0 : h;  // there is no negative zero
 }
@@ -101,32 +101,32 @@ static uint32_t selected(const AmdLanes *x) {
     return (i->op_sel & 1 ? 16u : 0) + (i->op_sel & 2 ? 8u : 0);
 }
 
-static void from8(const AmdLanes *x, bool brain) {
+static void from8(const AmdLanes *x, bool is_bf8) {
     F *d = x->d;
     const U *a = x->a;
     uint32_t shift = selected(x);
     bool fnuz = is_fnuz(x);
-    AMD_EACH(x, d[l] = value8(a[l] >> shift, brain, fnuz);)
+    AMD_EACH(x, d[l] = value8(a[l] >> shift, is_bf8, fnuz);)
 }
 void amd_cvt_f32_fp8(const AmdLanes *x) { from8(x, false); }
 void amd_cvt_f32_bf8(const AmdLanes *x) { from8(x, true); }
 
-static void pair_from8(const AmdLanes *x, bool brain) {
+static void pair_from8(const AmdLanes *x, bool is_bf8) {
     F *d = x->d;
     const U *a = x->a;
     uint32_t shift = x->instr->sdwa.present ? 0 : x->instr->op_sel & 1 ? 16 : 0;
     bool fnuz = is_fnuz(x);
-    AMD_EACH(x, d[2 * l] = value8(a[l] >> shift, brain, fnuz);
-             d[2 * l + 1] = value8(a[l] >> (shift + 8), brain, fnuz);)
+    AMD_EACH(x, d[2 * l] = value8(a[l] >> shift, is_bf8, fnuz);
+             d[2 * l + 1] = value8(a[l] >> (shift + 8), is_bf8, fnuz);)
 }
 void amd_cvt_pk_f32_fp8(const AmdLanes *x) { pair_from8(x, false); }
 void amd_cvt_pk_f32_bf8(const AmdLanes *x) { pair_from8(x, true); }
 
-static void to8(const AmdLanes *x, bool brain) {
+static void to8(const AmdLanes *x, bool is_bf8) {
     U *d = x->d;
     const F *a = x->a, *b = x->b;
     bool fnuz = is_fnuz(x);
-    AMD_EACH(x, d[l] = round8(a[l], brain, fnuz) | round8(b[l], brain, fnuz) << 8;)
+    AMD_EACH(x, d[l] = round8(a[l], is_bf8, fnuz) | round8(b[l], is_bf8, fnuz) << 8;)
 }
 void amd_cvt_pk_fp8_f32(const AmdLanes *x) { to8(x, false); }
 void amd_cvt_pk_bf8_f32(const AmdLanes *x) { to8(x, true); }

@@ -68,18 +68,18 @@ static bool any_poison(const AmdWave *w, const AmdOperand *o) {
 static const SimFormat e4m3_fnuz = {8, 4, 8, 0x7f, 0, 0};
 static const SimFormat e5m2_fnuz = {8, 3, 16, 0x7f, 0, 0};
 
-static double value8(const AmdWave *w, bool brain, uint64_t bits) {
+static double value8(const AmdWave *w, bool is_bf8, uint64_t bits) {
     bool fnuz = w->kernel->processor == 0x942;
-    if (!fnuz) return sim_number_value(brain ? &sim_e5m2 : &sim_e4m3, bits);
+    if (!fnuz) return sim_number_value(is_bf8 ? &sim_e5m2 : &sim_e4m3, bits);
     if (bits == 0x80) return (double)sim_f32_bits(0x7fc00000);
-    return sim_number_value(brain ? &e5m2_fnuz : &e4m3_fnuz, bits);
+    return sim_number_value(is_bf8 ? &e5m2_fnuz : &e4m3_fnuz, bits);
 }
 
 // gfx90a treats denormal halves as zeros.
 static float half_value(const AmdWave *w, uint32_t element, uint32_t h) {
-    bool brain = element == AMD_E_BF16;
-    if (w->kernel->processor == 0x90a && !(h & (brain ? 0x7f80 : 0x7c00))) h &= 0x8000;
-    return brain ? sim_bf16_value(h) : sim_f16_value(h);
+    bool bf16 = element == AMD_E_BF16;
+    if (w->kernel->processor == 0x90a && !(h & (bf16 ? 0x7f80 : 0x7c00))) h &= 0x8000;
+    return bf16 ? sim_bf16_value(h) : sim_f16_value(h);
 }
 
 static double value_of(const AmdWave *w, uint32_t element, uint64_t bits) {

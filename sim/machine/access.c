@@ -209,17 +209,17 @@ static SimFaultKind why_not(const SimTouch *t, uint32_t l) {
 
 static bool touch_each(SimWarp *w, const SimInstr *i, SimTouch *t) {
     classify(t);
-    uint32_t crooked = 0, outside = 0;
+    uint32_t misaligned = 0, outside = 0;
     for (uint32_t l = 0; l < SIM_LANES; l++) {
         if (!(t->mask >> l & 1)) continue;
-        if (t->address[l] & (t->bytes - 1)) crooked |= 1u << l;
+        if (t->address[l] & (t->bytes - 1)) misaligned |= 1u << l;
         t->host[l] = NULL, t->owner[l] = (uint8_t)w->block->rank;
         if (!place(w, t, l)) outside |= 1u << l;
     }
     if (w->run->access_observed) notify_access(w, i, t);
-    if (crooked) fault(w, i, t, crooked, SIM_FAULT_ALIGN);
+    if (misaligned) fault(w, i, t, misaligned, SIM_FAULT_ALIGN);
     if (outside) fault(w, i, t, outside, why_not(t, sim_first_lane(outside)));
-    return !crooked && !outside;
+    return !misaligned && !outside;
 }
 
 bool sim_touch(SimWarp *w, const SimInstr *i, SimTouch *t) {

@@ -64,17 +64,17 @@ static uint32_t group_waves(const BankGroup *g, uint32_t *words) {
 // The common case: aligned addresses of words that are all in different banks.
 static bool is_free(const BankGroup *g, uint32_t *words) {
     const SimAccess *a = g->access;
-    uint32_t crooked = 0, count = 0, slots = g->banks * 4 / a->bytes;
+    uint32_t misaligned = 0, count = 0, slots = g->banks * 4 / a->bytes;
     uint64_t taken = 0;
     for (uint32_t k = 0; k < g->count; k++) {
         uint32_t l = lane_of(g, k);
         if (l == a->lanes) continue;
         taken |= UINT64_C(1) << (a->address[l] / a->bytes % slots);
-        crooked |= (uint32_t)a->address[l] & (a->bytes - 1);
+        misaligned |= (uint32_t)a->address[l] & (a->bytes - 1);
         count++;
     }
     *words = count * (a->bytes / 4);
-    return !crooked && (uint32_t)__builtin_popcountll(taken) == count;
+    return !misaligned && (uint32_t)__builtin_popcountll(taken) == count;
 }
 
 static void access(void *state, const SimAccess *a) {

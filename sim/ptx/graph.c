@@ -87,7 +87,7 @@ static void number_nodes(Arena *arena, Graph *g) {
     }
 }
 
-static uint32_t meet(const Graph *g, uint32_t a, uint32_t b) {
+static uint32_t nearest_common(const Graph *g, uint32_t a, uint32_t b) {
     while (a != b) {
         while (g->number[a] < g->number[b]) a = g->up[a];
         while (g->number[b] < g->number[a]) b = g->up[b];
@@ -99,7 +99,7 @@ static bool improve(Graph *g, uint32_t n) {
     uint32_t best = UINT32_MAX, s;
     for (uint32_t at = 0; (s = successors(g, n, at)) != UINT32_MAX; at++) {
         if (!counts(g, n, at) || !g->number[s] || g->up[s] == UINT32_MAX) continue;
-        best = best == UINT32_MAX ? s : meet(g, best, s);
+        best = best == UINT32_MAX ? s : nearest_common(g, best, s);
     }
     if (best == g->up[n]) return false;
     g->up[n] = best;

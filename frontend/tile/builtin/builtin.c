@@ -20,8 +20,8 @@ bool tile_builtin_find(Str name, TileBuiltin *builtin) {
 }
 
 static const struct {
-    const char *theirs;
-    const char *ours;
+    const char *foreign;
+    const char *own;
 } foreign_types[] = {
     {"_Bool", "bool"},
     {"char", "i8"},
@@ -76,7 +76,7 @@ static const struct {
 
 const char *tile_foreign_type(Str name) {
     for (size_t i = 0; i < sizeof foreign_types / sizeof *foreign_types; i++)
-        if (str_equal(name, str(foreign_types[i].theirs))) return foreign_types[i].ours;
+        if (str_equal(name, str(foreign_types[i].foreign))) return foreign_types[i].own;
     return NULL;
 }
 

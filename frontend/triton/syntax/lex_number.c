@@ -27,8 +27,8 @@ static unsigned digit_value(char c) {
 static bool skip_digits(PyNumber *n) {
     const char *begin = n->at, *p = begin;
     while (digit_value(*p) < n->base || (*p == '_' && (p > begin || n->base != 10))) {
-        bool lonely = *p == '_' && digit_value(p[1]) >= n->base;
-        if (lonely) bad_number(n, p, p + 1, "'_' in a number must be before a digit");
+        bool misplaced = *p == '_' && digit_value(p[1]) >= n->base;
+        if (misplaced) bad_number(n, p, p + 1, "'_' in a number must be before a digit");
         p++;
     }
     n->at = p;

@@ -184,7 +184,7 @@ static bool is_rest(const PyParser *p) {
            py_at(p, TOK_FINALLY);
 }
 
-static Py *lonely_rest(PyParser *p) {
+static Py *misplaced_clause(PyParser *p) {
     Py *node = py_error(p);
     py_fail(p, p->tok.span, DIAG_SYNTAX, "this '%s' belongs to no %s", p->tok.u.name,
             py_at(p, TOK_ELIF)   ? "'if'"
@@ -210,7 +210,7 @@ static void statement(PyParser *p, PyNodes *list) {
     case TOK_ELSE:
     case TOK_ELIF:
     case TOK_EXCEPT:
-    case TOK_FINALLY: node = lonely_rest(p); break;
+    case TOK_FINALLY: node = misplaced_clause(p); break;
     default:
         if (!py_at_match(p)) {
             py_simple_line(p, list);

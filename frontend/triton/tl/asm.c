@@ -366,7 +366,7 @@ static unsigned register_bits(AsmState *s, Str constraint) {
 static Str dollar(AsmState *s, uint32_t n) { return str(arena_printf(s->e->scratch, "$%u", n)); }
 
 // `count` parts of a tile whose last dimension they are.
-static void take_apart(Elab *e, IrValue *v, uint32_t count, IrValue **parts) {
+static void unpack_value(Elab *e, IrValue *v, uint32_t count, IrValue **parts) {
     if (count == 1) {
         Shape s = el_shape_of(v->type);
         parts[0] = ir_reshape(&e->b, v, s.rank - 1, s.dims);
@@ -380,15 +380,15 @@ static void take_apart(Elab *e, IrValue *v, uint32_t count, IrValue **parts) {
     IrOp *op = ir_op(&e->b, IR_SPLIT, 1, &v, 2, (const IrType *[]){half, half}, 0, NULL);
     IrValue *odd[ASM_PARTS];
     IrValue *even[ASM_PARTS];
-    take_apart(e, ir_result(op, 0), count / 2, even);
-    take_apart(e, ir_result(op, 1), count / 2, odd);
+    unpack_value(e, ir_result(op, 0), count / 2, even);
+    unpack_value(e, ir_result(op, 1), count / 2, odd);
     for (uint32_t i = 0; i < count / 2; i++) {
         parts[2 * i] = even[i];
         parts[2 * i + 1] = odd[i];
     }
 }
 
-static IrValue *put_together(Elab *e, IrValue *const *parts, uint32_t count) {
+static IrValue *pack_value(Elab *e, IrValue *const *parts, uint32_t count) {
     Shape s = el_shape_of(parts[0]->type);
     if (count == 1) {
         s.dims[s.rank++] = 1;
@@ -399,7 +399,7 @@ static IrValue *put_together(Elab *e, IrValue *const *parts, uint32_t count) {
         even[i] = parts[2 * i];
         odd[i] = parts[2 * i + 1];
     }
-    IrValue *both[2] = {put_together(e, even, count / 2), put_together(e, odd, count / 2)};
+    IrValue *both[2] = {pack_value(e, even, count / 2), pack_value(e, odd, count / 2)};
     Shape joined = el_shape_of(both[0]->type);
     joined.dims[joined.rank++] = 2;
     IrValue *v =
@@ -424,7 +424,7 @@ static uint32_t take_argument(AsmState *s, IrValue *v, uint32_t pack, const Str 
     if (pack > 1) {
         Shape packed = s->shape;
         packed.dims[packed.rank++] = pack;
-        take_apart(e, ir_reshape(&e->b, v, packed.rank, packed.dims), pack, parts);
+        unpack_value(e, ir_reshape(&e->b, v, packed.rank, packed.dims), pack, parts);
     }
     uint32_t used = 0;
     for (uint32_t i = 0; i < pack && first + used < count; used++) {
@@ -447,8 +447,8 @@ static uint32_t take_argument(AsmState *s, IrValue *v, uint32_t pack, const Str 
     return used;
 }
 
-static IrValue *give_result(AsmState *s, Dtype type, uint32_t pack, const Shape *shape,
-                            uint32_t *next, uint32_t outputs) {
+static IrValue *write_result(AsmState *s, Dtype type, uint32_t pack, const Shape *shape,
+                             uint32_t *next, uint32_t outputs) {
     Elab *e = s->e;
     IrValue *parts[ASM_PARTS];
     unsigned bits = type == DTYPE_BOOL ? 8 : dtype_bits(type);
@@ -470,7 +470,7 @@ static IrValue *give_result(AsmState *s, Dtype type, uint32_t pack, const Shape 
             parts[i] = x;
         }
     }
-    IrValue *v = pack > 1 ? put_together(e, parts, pack) : parts[0];
+    IrValue *v = pack > 1 ? pack_value(e, parts, pack) : parts[0];
     v = ir_reshape(&e->b, v, shape->rank, shape->dims);
     if (type == DTYPE_BOOL) return el_convert(e, v, DTYPE_BOOL);
     return ir_bitcast(&e->b, v, ir_tile(e->module, type, shape->rank, shape->dims));
@@ -544,7 +544,7 @@ Val tl_inline_asm(Elab *e, const TlCall *c) {
             return el_error(e, c->at[3], DIAG_ARGUMENTS, "expected a type, found %s",
                             tr_text(e, types.tuple.items[i]));
         results[i] = el_ir(
-            give_result(&s, types.tuple.items[i].type, (uint32_t)pack, &shape, &next, outputs));
+            write_result(&s, types.tuple.items[i].type, (uint32_t)pack, &shape, &next, outputs));
     }
     if (s.failed) return EL_POISON;
     return c->arg[3].kind == VAL_TUPLE ? el_tuple(e, types.tuple.count, results) : results[0];
