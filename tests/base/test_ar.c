@@ -117,7 +117,7 @@ static void linkers_take_it(void **state) {
     for (unsigned i = 0; i < 4; i++) {
         tool_run(t, 0, "ld='%s'; [ -z \"$ld\" ] || command -v ld.${ld#-fuse-ld=} || echo none",
                  linkers[i]);
-        if (tool_said(t, "none"))
+        if (tool_output_has(t, "none"))
             print_message("skipped in part: no linker for '%s'\n", linkers[i]);
         else
             tool_prints(t, "", "cc %s p.c lib.a -o p && ./p", linkers[i]);

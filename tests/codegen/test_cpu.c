@@ -32,7 +32,7 @@ static void refused(const char *body, const char *text, const char *help) {
     Str output;
     assert_false(compiled_output(t, (CpuTarget){CPU_X86_64_V2, 0}, CODEGEN_SHARED, false, &output));
     assert_int_equal(diags_get(t->diags, 0)->code, DIAG_UNSUPPORTED);
-    if (!tir_said(t, text) || !tir_said(t, help) || !tir_said(t, "x86-64-v2")) {
+    if (!tir_reported(t, text) || !tir_reported(t, help) || !tir_reported(t, "x86-64-v2")) {
         StrBuf all = strbuf(t->arena);
         diags_text(t->diags, (DiagStyle){0}, &all);
         fail_msg("expected '%s' and '%s' in\n%s", text, help, all.text);

@@ -223,7 +223,7 @@ static void others_have_none(void **state) {
         CpuTarget other = {CPU_X86_64_V4, ~(unsigned)(floats ? CPU_AMX_BF16 : CPU_AMX_INT8) & 31};
         Str text;
         assert_false(compiled_output(t, other, CODEGEN_ASM, false, &text));
-        assert_true(tir_said(t, "'cpu.tiles' of") && tir_said(t, "no such instruction"));
+        assert_true(tir_reported(t, "'cpu.tiles' of") && tir_reported(t, "no such instruction"));
         tir_free(t);
     }
 }

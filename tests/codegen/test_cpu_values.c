@@ -134,8 +134,8 @@ static bool is_refused(IrOpcode code, Dtype elem, CpuTarget target) {
     char name[CPU_NAME_MAX];
     bool fine = !compiled_output(t, target, CODEGEN_OBJECT, false, &output) &&
                 diags_count(t->diags) == 1 && diags_get(t->diags, 0)->code == DIAG_UNSUPPORTED &&
-                tir_said(t, ir_op_info(code)->text) && tir_said(t, dtype_name(elem)) &&
-                tir_said(t, cpu_target_name(target, name)) && tir_said(t, "help: ");
+                tir_reported(t, ir_op_info(code)->text) && tir_reported(t, dtype_name(elem)) &&
+                tir_reported(t, cpu_target_name(target, name)) && tir_reported(t, "help: ");
     if (!fine) printf("%s of %s on %s\n", ir_op_info(code)->text, dtype_name(elem), name);
     tir_free(t);
     arena_destroy(arena);

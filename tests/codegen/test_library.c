@@ -153,7 +153,7 @@ static const CpuTarget arm = {CPU_AARCH64, 0};
 
 static bool runs(Bench *b, const char *command) {
     tool_run(b->t, 0, "if %s >log 2>&1; then echo yes; fi", command);
-    return tool_said(b->t, "yes");
+    return tool_output_has(b->t, "yes");
 }
 
 // The name of a clang that makes programs for AArch64, and qemu; NULL after printing what is
@@ -246,10 +246,10 @@ static void every_kind_of_program(void **state) {
 static void check_symbols(Bench *b) {
     tool_file(b->t, "library.o", object_of(b));
     tool_run(b->t, 0, "readelf -SW library.o");
-    assert_true(tool_said(b->t, ".note.GNU-stack"));
-    assert_true(tool_said(b->t, ".rodata.tilec"));
-    assert_true(tool_said(b->t, ".data.rel.ro"));
-    assert_true(tool_said(b->t, ".eh_frame"));
+    assert_true(tool_output_has(b->t, ".note.GNU-stack"));
+    assert_true(tool_output_has(b->t, ".rodata.tilec"));
+    assert_true(tool_output_has(b->t, ".data.rel.ro"));
+    assert_true(tool_output_has(b->t, ".eh_frame"));
     tool_run(b->t, 0, "readelf -SW library.o | grep GNU-stack | grep -c X || true");
     assert_true(str_equal(str_trim(b->t->last.output), STR("0")));
     tool_prints(
@@ -376,7 +376,7 @@ static void check_dynamic(Bench *b, const CodegenSharedLibrary *library) {
     tool_prints(t, "GNU_RELRO", "readelf -lW libkernels.so");
     tool_prints(t, "GNU_EH_FRAME", "readelf -lW libkernels.so");
     tool_run(t, 0, "readelf -dW libkernels.so");
-    assert_false(tool_said(t, "TEXTREL"));
+    assert_false(tool_output_has(t, "TEXTREL"));
     StrBuf names = strbuf(t->arena);
     for (uint32_t i = 0; i < library->export_count; i++)
         strbuf_printf(&names, "%.*s\n", STR_ARG(library->exports[i]));

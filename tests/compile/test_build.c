@@ -183,7 +183,7 @@ static void errors_are_all_reported(void **state) {
     m->plan.threads = 3;
     assert_false(made_try(m));
     for (size_t i = 0; i < 2; i++) assert_int_equal(diags_errors(m->units.data[i]->diags), 1);
-    Str text = made_said(m);
+    Str text = made_diagnostics(m);
     assert_non_null(strstr(text.text, "one of a"));
     assert_non_null(strstr(text.text, "one of b"));
     made_free(m);

@@ -237,7 +237,7 @@ static void expect_joined(World *w, const char *a, const char *b, const char *ty
                          "alternatives of 'tells' take %s and %s for 'n', and no type of C has the "
                          "values of both",
                          a, b);
-        if (!strstr(made_said(m).text, text)) fail_msg("%s", made_said(m).text);
+        if (!strstr(made_diagnostics(m).text, text)) fail_msg("%s", made_diagnostics(m).text);
     }
     made_free(m);
 }
@@ -266,8 +266,8 @@ static void other_arguments_are_no_alternatives(void **state) {
     made_source(m, write_source(w, "optional.py", optional));
     made_function(m, "tells y_ptr=*i64 x_ptr=*f32 grid=1 | y_ptr=*i64 x_ptr=None grid=1");
     assert_false(made_try(m));
-    if (!strstr(made_said(m).text, "alternatives of 'tells' take 2 and 1 arguments"))
-        fail_msg("%s", made_said(m).text);
+    if (!strstr(made_diagnostics(m).text, "alternatives of 'tells' take 2 and 1 arguments"))
+        fail_msg("%s", made_diagnostics(m).text);
     made_free(m);
 }
 

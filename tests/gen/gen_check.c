@@ -201,7 +201,7 @@ static bool run_passed(const World *w, Str text, uint64_t seed, const char *pass
         bool gpu = strstr(passes, "gpu") != NULL;
         Machine machine = gpu ? lowered_gpu(seed) : lowered_machine(seed);
         PassOptions options = {.verify = true, .machine = &machine};
-        options.facts = lowered_told(seed) ? lowered_facts(kernel_of(m), plain->args) : 0;
+        options.facts = lowered_knows_facts(seed) ? lowered_facts(kernel_of(m), plain->args) : 0;
         if (gpu) kernel_of(m)->warps = (int)lowered_warps(seed);
         fine = passes_run(m, steps, count, &options, w->diags);
     }

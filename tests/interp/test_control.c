@@ -145,9 +145,9 @@ static void asserts_end_their_program_only(void **state) {
     IrArg args[] = {tir_view(x, 1, &five)};
     assert_int_equal(tir_run(t, args, 1, 5), IR_RUN_ASSERT);
     assert_memory_equal(x, ((int64_t[]){0, 1, -1, -1, -1}), sizeof x);
-    assert_true(tir_said(t, "assertion failed: \"small enough\" in program (2, 0, 0), lane 3"));
-    assert_true(tir_said(t, "test.tir:9:"));
-    assert_true(tir_said(t, "3 programs"));
+    assert_true(tir_reported(t, "assertion failed: \"small enough\" in program (2, 0, 0), lane 3"));
+    assert_true(tir_reported(t, "test.tir:9:"));
+    assert_true(tir_reported(t, "3 programs"));
     assert_int_equal(diags_errors(t->diags), 1);
     tir_free(t);
 }

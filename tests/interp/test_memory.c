@@ -151,8 +151,8 @@ static void scratch_is_poison_and_each_programs_own(void **state) {
     }
     t->launch.sanitize = true;
     assert_int_equal(tir_run(t, args, 1, 3), IR_RUN_FINDINGS);
-    assert_true(tir_said(t, "scratch.tir:5:"));
-    assert_true(tir_said(t, "scratch memory that nothing has written"));
+    assert_true(tir_reported(t, "scratch.tir:5:"));
+    assert_true(tir_reported(t, "scratch memory that nothing has written"));
     assert_int_equal(diags_errors(t->diags), 1);
     tir_free(t);
 }
@@ -194,11 +194,11 @@ static void bounds_of_pointers(void **state) {
     int64_t one = 1;
     IrArg args[] = {tir_pointer(memory, 32), tir_scalar(11), tir_view(&r, 1, &one)};
     tir_run(t, args, 3, 2);
-    assert_true(tir_said(t, "test.tir:3:"));
-    assert_true(tir_said(t, "reads element 11 of 'p', a buffer of 8 elements"));
-    assert_true(tir_said(t, "writes element 11 of 'p'"));
-    assert_true(tir_said(t, "and 1 more like this"));
-    assert_true(tir_said(t, "[bounds]"));
+    assert_true(tir_reported(t, "test.tir:3:"));
+    assert_true(tir_reported(t, "reads element 11 of 'p', a buffer of 8 elements"));
+    assert_true(tir_reported(t, "writes element 11 of 'p'"));
+    assert_true(tir_reported(t, "and 1 more like this"));
+    assert_true(tir_reported(t, "[bounds]"));
     tir_free(t);
 }
 
@@ -225,7 +225,7 @@ static void misaligned_pointers(void **state) {
     assert_int_equal(tir_run(t, args, 1, 1), IR_RUN_DONE);
     args[0].data = memory + 2;
     assert_int_equal(tir_run(t, args, 1, 1), IR_RUN_FINDINGS);
-    assert_true(tir_said(t, "2 bytes past a multiple of 4"));
+    assert_true(tir_reported(t, "2 bytes past a multiple of 4"));
     tir_free(t);
 }
 
@@ -241,9 +241,9 @@ static void assumptions(void **state) {
     t->launch.sanitize = true;
     assert_int_equal(tir_run(t, holds, 1, 1), IR_RUN_DONE);
     assert_int_equal(tir_run(t, fails, 1, 3), IR_RUN_FINDINGS);
-    assert_true(tir_said(t, "test.tir:4:"));
-    assert_true(tir_said(t, "[assume]"));
-    assert_true(tir_said(t, "2 more"));
+    assert_true(tir_reported(t, "test.tir:4:"));
+    assert_true(tir_reported(t, "[assume]"));
+    assert_true(tir_reported(t, "2 more"));
     tir_free(t);
 }
 
@@ -264,9 +264,9 @@ static IrOutcome race(const char *body, int64_t programs, const char *said) {
     t->launch.sanitize = true;
     IrOutcome outcome = tir_run(t, args, 2, programs);
     if (said) {
-        assert_true(tir_said(t, said));
-        assert_true(tir_said(t, "[race]"));
-        assert_true(tir_said(t, "test.tir:"));
+        assert_true(tir_reported(t, said));
+        assert_true(tir_reported(t, "[race]"));
+        assert_true(tir_reported(t, "test.tir:"));
     } else {
         assert_int_equal(diags_count(t->diags), 0);
     }

@@ -283,7 +283,7 @@ static void false_proofs_are_told(void **state) {
     assert_int_equal(tir_run(t, args, 2, 1), IR_RUN_DONE);
     args[1] = tir_scalar(3);
     assert_int_equal(tir_run(t, args, 2, 1), IR_RUN_FINDINGS);
-    assert_true(tir_said(t, "dimension 0 is marked inside and is not"));
+    assert_true(tir_reported(t, "dimension 0 is marked inside and is not"));
     tir_free(t);
 }
 

@@ -72,7 +72,7 @@ static void a_hidden_change_is_found(void **state) {
     assert_int_equal(number->code, IR_CONST);
     ir_attr_set_int(number, IR_ATTR_VALUE, 48);
     assert_false(run(t, a, PASS_CSE));
-    assert_true(tir_said(t, "defect: 'cse' changed what is known of values in 'k'"));
+    assert_true(tir_reported(t, "defect: 'cse' changed what is known of values in 'k'"));
     pass_analyses_destroy(a);
     tir_free(t);
 }

@@ -275,7 +275,7 @@ static void expect_loads(const char *op, uint32_t ahead, uint32_t plain) {
                   "view_store %%y, %%2, _, %%0 {select = [4096], inside = [0]}\nreturn\n} }\n",
                   op);
     IrModule *m = pass_parse(&w, text.text);
-    assert_true(lowered_run(m, LOWERED_TOLD, FACT_DISJOINT, w.diags));
+    assert_true(lowered_run(m, LOWERED_FACTS, FACT_DISJOINT, w.diags));
     assert_int_equal(loads_in(ir_body(m->funcs.data[0]), true), ahead);
     assert_int_equal(loads_in(ir_body(m->funcs.data[0]), false), plain);
     pass_world_free(&w);

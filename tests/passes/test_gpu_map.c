@@ -70,7 +70,7 @@ static void run(Tir *t, Arrays *x, int64_t depth, int64_t start) {
                     tir_view(x->c, 2, (int64_t[]){SIDE, SIDE}), tir_scalar((uint64_t)start)};
     memset(x->c, 0, sizeof x->c);
     t->launch.sanitize = true;
-    if (tir_run(t, args, 4, 1) != IR_RUN_DONE || tir_said(t, "error"))
+    if (tir_run(t, args, 4, 1) != IR_RUN_DONE || tir_reported(t, "error"))
         fail_msg("depth %lld, start %lld: %s", (long long)depth, (long long)start, tir_text(t));
 }
 

@@ -53,7 +53,7 @@ static void run(Tir *t, const char *name, Arrays *x, int64_t depth, const int64_
     IrInterp *interp = ir_interp_create(t->arena, tir_kernel(t, name));
     IrLaunch launch = {.args = args, .arg_count = 3, .sanitize = true};
     memcpy(launch.grid, grid, sizeof launch.grid);
-    if (ir_interp_run(interp, &launch, t->diags) != IR_RUN_DONE || tir_said(t, "error"))
+    if (ir_interp_run(interp, &launch, t->diags) != IR_RUN_DONE || tir_reported(t, "error"))
         fail_msg("%s, depth %lld: %s", name, (long long)depth, tir_text(t));
     ir_interp_destroy(interp);
 }

@@ -93,7 +93,7 @@ static void run(Tir *t, Arrays *x, int64_t depth, const char *what) {
     memset(x->c, 0, sizeof x->c);
     IrInterp *interp = ir_interp_create(t->arena, t->module->funcs.data[0]);
     IrLaunch launch = {.args = args, .arg_count = 3, .grid = {1, 1, 1}, .sanitize = true};
-    if (ir_interp_run(interp, &launch, t->diags) != IR_RUN_DONE || tir_said(t, "error"))
+    if (ir_interp_run(interp, &launch, t->diags) != IR_RUN_DONE || tir_reported(t, "error"))
         fail_msg("%s, depth %lld: %s", what, (long long)depth, tir_text(t));
     ir_interp_destroy(interp);
 }

@@ -161,7 +161,7 @@ static void explains_bad_code(void **state) {
     assert_int_equal(tilec_device_open(f->context, "hip:0", &f->device), TILEC_OK);
     driver_refused(f, driver_load(f->device, object_of("gfx942", add_text), &m), TILEC_UNSUPPORTED,
                    "hipErrorNoBinaryForGpu");
-    driver_said(f, "the code is for another processor");
+    driver_expect_message(f, "the code is for another processor");
     Str bytes = object_of("gfx90a", add_text);
     char *newer = arena_alloc(objects, bytes.size);
     memcpy(newer, bytes.text, bytes.size);
@@ -200,7 +200,7 @@ static void says_what_is_missing(void **state) {
     setenv("TILEC_HIP_LIBRARY", "no/such.so", 1);
     driver_refused(f, tilec_device_open(f->context, "hip", &d), TILEC_UNAVAILABLE,
                    "AMD's HIP cannot be opened");
-    driver_said(f, "or name its library in TILEC_HIP_LIBRARY");
+    driver_expect_message(f, "or name its library in TILEC_HIP_LIBRARY");
     setenv("TILEC_HIP_LIBRARY", TEST_FAKE_PLUGIN, 1);
     driver_refused(f, tilec_device_open(f->context, "hip", &d), TILEC_UNAVAILABLE,
                    "is not AMD's HIP: it has no hipInit; name its library in TILEC_HIP_LIBRARY");
@@ -211,7 +211,7 @@ static void says_what_is_missing(void **state) {
     driver_fake->configure(0, GFX90A, HIP_6, 5);
     driver_refused(f, tilec_device_open(f->context, "hip", &d), TILEC_UNAVAILABLE,
                    "hipErrorNoDevice");
-    driver_said(f, "HIP 6.2.24000 finds no GPU: ");
+    driver_expect_message(f, "HIP 6.2.24000 finds no GPU: ");
     configure_one(0x1107, HIP_6);
     driver_refused(f, tilec_device_open(f->context, "hip", &d), TILEC_UNAVAILABLE,
                    "device hip:0 is a gfx1107, which is not supported; it may run code of a "

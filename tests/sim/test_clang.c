@@ -68,7 +68,7 @@ static void test_vector_add(void **state) {
     for (int i = 0; i < N; i++) x[i] = (float)i * 0.5f, y[i] = 3.0f - (float)i;
     uint64_t args[] = {warp_upload(&w, x, sizeof x), warp_upload(&w, y, sizeof y),
                        warp_alloc(&w, sizeof z), N};
-    warp_run_well(&w, "add", 8, 128, 0, args, 4);
+    warp_run_ok(&w, "add", 8, 128, 0, args, 4);
     warp_download(&w, args[2], z, sizeof z);
     for (int i = 0; i < N; i++) assert_true(z[i] == x[i] + y[i]);
     warp_close(&w);
@@ -92,7 +92,7 @@ static void test_reduction(void **state) {
     for (int i = 0; i < N; i++) x[i] = (float)(i % 17), want += x[i];
     uint64_t args[] = {warp_upload(&w, x, sizeof x), warp_alloc(&w, 4), N};
     for (w.seed = 0; w.seed < 6; w.seed++) {
-        warp_run_well(&w, "sum", 1, 256, 0, args, 3);
+        warp_run_ok(&w, "sum", 1, 256, 0, args, 3);
         warp_download(&w, args[1], &sum, 4);
         assert_true(sum == want);
     }
@@ -121,7 +121,7 @@ static void test_control(void **state) {
         "    default: v = i / 3 % 5 - i % -4;\n    }\n    out[i] = v;\n}\n");
     int out[N];
     uint64_t args[] = {warp_alloc(&w, sizeof out), N};
-    warp_run_well(&w, "collatz", 8, 128, 0, args, 2);
+    warp_run_ok(&w, "collatz", 8, 128, 0, args, 2);
     warp_download(&w, args[0], out, sizeof out);
     for (int i = 0; i < N; i++) {
         int k = 0, v = 0;
@@ -161,7 +161,7 @@ static void test_transpose(void **state) {
     uint64_t args[] = {warp_upload(&w, x, sizeof x), warp_alloc(&w, sizeof y)};
     w.grid[0] = 3, w.grid[1] = 2, w.grid[2] = 1;
     w.block[0] = 32, w.block[1] = 8, w.block[2] = 1;
-    warp_run_well(&w, "transpose", 0, 0, 0, args, 2);
+    warp_run_ok(&w, "transpose", 0, 0, 0, args, 2);
     warp_download(&w, args[1], y, sizeof y);
     for (int r = 0; r < 64; r++)
         for (int c = 0; c < 96; c++) assert_true(y[c * 64 + r] == x[r * 96 + c]);
@@ -185,7 +185,7 @@ static void test_histogram(void **state) {
     unsigned out[64] = {0}, want[64] = {0};
     for (int i = 0; i < N; i++) x[i] = (unsigned char)(i * i / 3), want[x[i] & 63]++;
     uint64_t args[] = {warp_upload(&w, x, sizeof x), warp_upload(&w, out, sizeof out), N};
-    warp_run_well(&w, "histogram", 4, 128, 0, args, 3);
+    warp_run_ok(&w, "histogram", 4, 128, 0, args, 3);
     warp_download(&w, args[1], out, sizeof out);
     assert_memory_equal(out, want, sizeof out);
     warp_close(&w);

@@ -156,7 +156,7 @@ static void test_places(void **state) {
     uint32_t out[16][4];
     uint64_t args[] = {warp_alloc(&w, sizeof out), 0};
     for (w.seed = 0; w.seed < 4; w.seed++) {
-        warp_run_well(&w, "k", 1, 1, 0, args, 2);
+        warp_run_ok(&w, "k", 1, 1, 0, args, 2);
         warp_download(&w, args[0], out, sizeof out);
         for (uint32_t n = 0; n < 16; n++) {
             uint32_t x = n % 4, y = n / 4;

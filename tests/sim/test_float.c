@@ -49,7 +49,7 @@ static void run_lanes(const char *arch, const char *body, uint32_t (*in)[4], uin
     Warp w;
     warp_open(&w, warp_kernel(arena, arch, text));
     uint64_t args[] = {warp_alloc(&w, LANES * 16), warp_upload(&w, in, LANES * 16)};
-    warp_run_well(&w, "k", 1, LANES, 0, args, 2);
+    warp_run_ok(&w, "k", 1, LANES, 0, args, 2);
     warp_download(&w, args[0], out, LANES * 16);
     warp_close(&w);
     arena_destroy(arena);

@@ -209,7 +209,7 @@ static void run_shape(const Shape *s, int round) {
     Warp w;
     warp_open(&w, program(arena, s));
     uint64_t data = warp_upload(&w, in, sizeof in), args[] = {data, data};
-    warp_run_well(&w, "k", 1, LANES, 0, args, 2);
+    warp_run_ok(&w, "k", 1, LANES, 0, args, 2);
     warp_download(&w, data, out, sizeof out);
     for (int l = 0; l < LANES; l++)
         for (int i = 0; i < s->nc; i++) {
@@ -256,7 +256,7 @@ static void test_ldmatrix(void **state) {
         warp_open(&w, warp_kernel(arena, "sm_75", body));
         warp_watch(&w);
         uint64_t args[] = {warp_alloc(&w, sizeof out), warp_upload(&w, in, sizeof in)};
-        warp_run_well(&w, "k", 1, 32, 0, args, 2);
+        warp_run_ok(&w, "k", 1, 32, 0, args, 2);
         warp_download(&w, args[0], out, sizeof out);
         for (int l = 0; l < 32; l++)
             for (int m = 0; m < 4; m++)
@@ -289,7 +289,7 @@ static void test_stmatrix(void **state) {
     warp_open(&w, warp_kernel(arena, "sm_90", body));
     warp_watch(&w);
     uint64_t args[] = {warp_alloc(&w, sizeof out), 0};
-    warp_run_well(&w, "k", 1, 32, 0, args, 2);
+    warp_run_ok(&w, "k", 1, 32, 0, args, 2);
     warp_download(&w, args[0], out, sizeof out);
     for (int l = 0; l < 32; l++) assert_int_equal(out[l][0], 0);
     warp_close(&w);
@@ -306,7 +306,7 @@ static void test_sink(void **state) {
                               "shfl.sync.idx.b32 _|%p1, %r63, 1, 31, -1; "
                               "st.global.u32 [%rd63], %r1; st.global.u32 [%rd63+4], %r63;"));
     uint64_t args[] = {warp_alloc(&w, 512), 0};
-    warp_run_well(&w, "k", 1, 32, 0, args, 2);
+    warp_run_ok(&w, "k", 1, 32, 0, args, 2);
     uint32_t out[128];
     warp_download(&w, args[0], out, sizeof out);
     for (uint32_t l = 0; l < 32; l++) assert_true(out[4 * l] == 5 && out[4 * l + 1] == l);

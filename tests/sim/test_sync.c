@@ -18,7 +18,7 @@ static void run_body(const char *body, uint32_t threads, const void *in, size_t 
     warp_watch(&w);
     w.seed = seed;
     uint64_t args[] = {warp_alloc(&w, threads * 16), in ? warp_upload(&w, in, in_size) : 0};
-    warp_run_well(&w, "k", 1, threads, 0, args, 2);
+    warp_run_ok(&w, "k", 1, threads, 0, args, 2);
     warp_download(&w, args[0], out, threads * 16);
     warp_close(&w);
     arena_destroy(arena);
@@ -249,7 +249,7 @@ static void test_atomics(void **state) {
         warp_open(&w, warp_kernel(arena, "sm_90", rows[i].text));
         uint32_t word = rows[i].start;
         uint64_t args[] = {warp_alloc(&w, 512), warp_upload(&w, &word, 4)};
-        warp_run_well(&w, "k", 1, 32, 0, args, 2);
+        warp_run_ok(&w, "k", 1, 32, 0, args, 2);
         warp_download(&w, args[1], &word, 4);
         if (word != rows[i].end) fail_msg("%s: %x, wanted %x", rows[i].text, word, rows[i].end);
         warp_close(&w);
@@ -277,7 +277,7 @@ static void test_print(void **state) {
     (void)state;
     Warp w;
     warp_open(&w, printer);
-    warp_run_well(&w, "k", 1, 1, 0, NULL, 0);
+    warp_run_ok(&w, "k", 1, 1, 0, NULL, 0);
     assert_string_equal(w.printed.text, "hi    -7 1.5!\n");
     warp_close(&w);
 }

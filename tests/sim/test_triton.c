@@ -93,7 +93,7 @@ static void check_vadd(Warp *w, const Processor *p) {
     for (int i = 0; i < N; i++) x[i] = noise(&s), y[i] = noise(&s);
     uint64_t args[] = {
         warp_upload(w, x, sizeof x), warp_upload(w, y, sizeof y), warp_alloc(w, sizeof z), N, 0, 0};
-    warp_run_well(w, "vadd", 3, 4 * p->lanes, 0, args, 6);
+    warp_run_ok(w, "vadd", 3, 4 * p->lanes, 0, args, 6);
     warp_download(w, args[2], z, sizeof z);
     for (int i = 0; i < N; i++) assert_true(z[i] == x[i] + y[i]);
 }
@@ -109,7 +109,7 @@ static void check_softmax(Warp *w, const Processor *p) {
     for (int i = 0; i < R * STRIDE; i++) x[i] = noise(&s);
     uint64_t args[] = {
         warp_upload(w, x, sizeof x), warp_upload(w, y, sizeof y), STRIDE, STRIDE, R, C, 0, 0};
-    warp_run_well(w, "softmax", R, 4 * p->lanes, 16, args, 8);
+    warp_run_ok(w, "softmax", R, 4 * p->lanes, 16, args, 8);
     warp_download(w, args[1], y, sizeof y);
     for (int r = 0; r < R; r++) {
         double most = -1e9, sum = 0;
@@ -152,7 +152,7 @@ static void check_layernorm(Warp *w, const Processor *p) {
                        eps_bits,
                        0,
                        0};
-    warp_run_well(w, "layernorm", R, 4 * p->lanes, 16, args, 9);
+    warp_run_ok(w, "layernorm", R, 4 * p->lanes, 16, args, 9);
     warp_download(w, args[1], y, sizeof y);
     for (int r = 0; r < R; r++) {
         double mean = 0, var = 0;
@@ -192,7 +192,7 @@ static void check_matmul(Warp *w, const Processor *on, Dtype t, int k_total) {
                        (uint64_t)n,
                        0,
                        0};
-    warp_run_well(w, "matmul", 1, 8 * on->lanes, on->shared, args, 11);
+    warp_run_ok(w, "matmul", 1, 8 * on->lanes, on->shared, args, 11);
     warp_download(w, args[2], c, (size_t)(m * n) * size);
     for (int i = 0; i < m; i++)
         for (int j = 0; j < n; j++) {
@@ -235,7 +235,7 @@ static void check_attention(Warp *w, const Processor *on, bool causal) {
                        N,
                        0,
                        0};
-    warp_run_well(w, "attn", 1, 4 * on->lanes, on->shared, args, 12);
+    warp_run_ok(w, "attn", 1, 4 * on->lanes, on->shared, args, 12);
     warp_download(w, args[3], o, sizeof o);
     for (int i = 0; i < N; i++) {
         double p[N], sum = 0, most = -1e30;

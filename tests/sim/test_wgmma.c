@@ -204,7 +204,7 @@ static void check(const Case *c) {
     for (w.seed = 0; w.seed < 4; w.seed++) {
         uint64_t args[] = {warp_upload(&w, image, sizeof image), warp_alloc(&w, sizeof out),
                            warp_upload(&w, rows, sizeof rows)};
-        warp_run_well(&w, "k", 1, THREADS, SHARED, args, 3);
+        warp_run_ok(&w, "k", 1, THREADS, SHARED, args, 3);
         memset(out, 0, sizeof out);
         uint8_t used[512];
         for (uint32_t t = 0; t < THREADS; t++) {

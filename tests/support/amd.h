@@ -7,7 +7,7 @@
 //
 //     Warp w;
 //     amd_open(&w, &(AmdSource){"gfx942", "v_mov_b32_e32 v1, 0\ns_endpgm", .args = 1});
-//     warp_run_well(&w, "k", 1, 64, 0, args, 1);
+//     warp_run_ok(&w, "k", 1, 64, 0, args, 1);
 #ifndef TILEC_TESTS_SUPPORT_AMD_H
 #define TILEC_TESTS_SUPPORT_AMD_H
 

@@ -48,7 +48,7 @@ static void on_print(const CpuServices *services, int64_t program, uint32_t site
 
 // ---- loading ------------------------------------------------------------------------------------
 
-static void said(const Tir *t) {
+static void print_diagnostics(const Tir *t) {
     StrBuf text = strbuf(t->arena);
     diags_text(t->diags, (DiagStyle){0}, &text);
     printf("%s", text.text);
@@ -60,7 +60,7 @@ Compiled *compiled_load(Tir *t, CpuTarget target) {
     k->func = t->module->funcs.data[0];
     k->printed = strbuf(t->arena);
     if (!compiled_output(t, target, CODEGEN_SHARED, true, &k->image)) {
-        said(t);
+        print_diagnostics(t);
         fail_msg("the kernel does not compile");
     }
     OsError error;

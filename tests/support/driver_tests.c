@@ -127,13 +127,13 @@ int driver_tear_down(void **state) {
     return 0;
 }
 
-void driver_said(const Fixture *f, const char *text) {
+void driver_expect_message(const Fixture *f, const char *text) {
     if (!strstr(tilec_last_error(f->context), text))
         fail_msg("expected '%s' in '%s'", text, tilec_last_error(f->context));
 }
 void driver_refused(const Fixture *f, tilec_status found, tilec_status expected, const char *text) {
     if (found != expected) fail_msg("status %d: %s", (int)found, tilec_last_error(f->context));
-    driver_said(f, text);
+    driver_expect_message(f, text);
 }
 
 tilec_status driver_launch(Fixture *f, tilec_stream *stream) {
@@ -650,7 +650,7 @@ void driver_stays_lost(void **state) {
                      TILEC_OK);
     driver_refused(f, tilec_stream_synchronize(f->device->first), TILEC_KERNEL_FAILED,
                    rig->backend->code(rig->illegal_address).name);
-    driver_said(f, "raw pointers must be of the device's memory");
+    driver_expect_message(f, "raw pointers must be of the device's memory");
     tilec_buffer b;
     driver_refused(f, tilec_buffer_create(f->device, 4, &b), TILEC_UNAVAILABLE, "was lost before");
     driver_refused(f, driver_launch(f, NULL), TILEC_UNAVAILABLE, "start the process again");

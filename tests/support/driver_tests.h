@@ -76,7 +76,7 @@ extern const FakeGpu *driver_fake;
 void driver_reset(void);  // the fake, as for a test
 int driver_set_up(void **state);
 int driver_tear_down(void **state);
-void driver_said(const DriverFixture *f, const char *text);
+void driver_expect_message(const DriverFixture *f, const char *text);
 void driver_refused(const DriverFixture *f, tilec_status found, tilec_status expected,
                     const char *text);
 tilec_status driver_load(tilec_device *device, Str code, RtModule **module);

@@ -57,7 +57,7 @@ static Runner runners[] = {
 typedef struct Foreign {
     int file;        // of the region, once it is mapped
     Runner *runner;  // of the code loaded last
-    const char *trouble;
+    const char *failure;
     char fault[128];
     size_t code;  // bytes that are used
     size_t used;  // of the data
@@ -140,7 +140,7 @@ const char *foreign_missing(CpuTarget target) {
 
 bool foreign_is(CpuTarget target) { return !cpu_runs_here(target) && runner_of(target); }
 
-const char *foreign_trouble(void) { return foreign.trouble; }
+const char *foreign_failure(void) { return foreign.failure; }
 
 // ---- images -------------------------------------------------------------------------------------
 
@@ -196,7 +196,7 @@ bool foreign_load(CpuTarget target, Str bytes, Str entry, const char **problem) 
     unsigned char *copy = malloc(bytes.size + 1);
     Image image = {copy, bytes.size, (const Elf64_Ehdr *)(const void *)copy};
     foreign.runner = runner_of(target);
-    foreign.trouble = NULL;
+    foreign.failure = NULL;
     foreign.entry = 0, foreign.code = 0, foreign.used = 0, foreign.piece_count = 0;
     if (copy) memcpy(copy, bytes.text, bytes.size);
     bool fine = copy && part(&image, 0, sizeof *image.head) &&
@@ -222,7 +222,7 @@ static void *foreign_memory(size_t size, size_t align) {
     return region() + FOREIGN_CODE + at;
 }
 
-bool foreign_rooms(size_t block, size_t scratch) {
+bool foreign_reserve(size_t block, size_t scratch) {
     foreign.block_size = block;
     foreign.block = foreign_memory(block + 8, 16);
     foreign.scratch = foreign_memory(scratch + 1, CPU_SCRATCH_ALIGN);
@@ -353,9 +353,9 @@ void foreign_entry(const void *args, int64_t first, int64_t last, void *scratch,
         m = answer(services, &m);
         fine = exchange(&m);
     }
-    if (!fine) foreign.trouble = "the runner ended: the code crashed it";
+    if (!fine) foreign.failure = "the runner ended: the code crashed it";
     if (!fine || m.word != FOREIGN_FAULT) return;
     snprintf(foreign.fault, sizeof foreign.fault, "exception %d at %#llx, address %#llx",
              (int)m.a[0], (unsigned long long)(m.a[1] - FOREIGN_BASE), (unsigned long long)m.a[2]);
-    foreign.trouble = foreign.fault;
+    foreign.failure = foreign.fault;
 }

@@ -28,11 +28,11 @@ bool foreign_load(CpuTarget target, Str image, Str entry, const char **problem);
 // The arguments with their memory moved; false when there is no room for some.
 bool foreign_arguments(const IrFunc *func, const IrArg *args, uint32_t count, IrArg *moved);
 // Places for the argument block and the scratch memory; false when there is no room.
-bool foreign_rooms(size_t block, size_t scratch);
+bool foreign_reserve(size_t block, size_t scratch);
 // After the run: what the code wrote, where the arguments were.
 void foreign_results(void);
 extern CpuEntry foreign_entry;
 // The reason why a run failed, or NULL: the runner ended, or the code met an exception.
-const char *foreign_trouble(void);
+const char *foreign_failure(void);
 
 #endif

@@ -123,9 +123,9 @@ tilec_kernel *host_kernel(Host *host, const char *source) {
 }
 
 void host_expect(Host *host, tilec_status expected, const char *text, tilec_status found) {
-    const char *said = tilec_last_error(host->context);
+    const char *message = tilec_last_error(host->context);
     if (found != expected)
         fail_msg("expected '%s', found '%s': %s", tilec_status_text(expected),
-                 tilec_status_text(found), said);
-    if (!strstr(said, text)) fail_msg("expected '%s' in '%s'", text, said);
+                 tilec_status_text(found), message);
+    if (!strstr(message, text)) fail_msg("expected '%s' in '%s'", text, message);
 }

@@ -128,7 +128,7 @@ static bool ended(tilec_context *context, tilec_status s, IrOutcome *outcome, Di
     return false;
 }
 
-static bool told(Diags *diags, const char *problem) {
+static bool fail_with(Diags *diags, const char *problem) {
     diag_error(diags, (Span){0}, DIAG_DEFECT, "%s", problem);
     return false;
 }
@@ -137,9 +137,9 @@ static bool told(Diags *diags, const char *problem) {
 static bool prepare(const IrFunc *func, const CodeNotes *notes, CpuTarget target, Str code,
                     const IrLaunch *launch, IrArg *args, Diags *diags) {
     const char *problem;
-    if (!foreign_load(target, code, notes->entry, &problem)) return told(diags, problem);
+    if (!foreign_load(target, code, notes->entry, &problem)) return fail_with(diags, problem);
     return foreign_arguments(func, launch->args, launch->arg_count, args) ||
-           told(diags, "there is no room for the arguments");
+           fail_with(diags, "there is no room for the arguments");
 }
 
 static RtImage image_of(const CodeNotes *notes, CpuTarget target, Str code, RtCpuImage *image,
@@ -172,7 +172,7 @@ static bool run_code(const IrFunc *func, const CodeNotes *notes, CpuTarget targe
     code_note_variant(notes, &variant);
     MetaKernel meta = {.name = STR("k"), .variant_count = 1, .variants = &variant};
     const unsigned char *block = arg_block(arena, func, args, launch->arg_count, &meta.size);
-    if (foreign_is(target)) CHECK(foreign_rooms(meta.size, variant.scratch_bytes), "no room");
+    if (foreign_is(target)) CHECK(foreign_reserve(meta.size, variant.scratch_bytes), "no room");
     RtCpuImage image;
     RtCpuFunction function;
     RtImage wrapped = image_of(notes, target, code, &image, &function);
@@ -184,7 +184,7 @@ static bool run_code(const IrFunc *func, const CodeNotes *notes, CpuTarget targe
     tilec_context_destroy(context);
     if (!foreign_is(target)) return fine;
     foreign_results();
-    return foreign_trouble() ? told(diags, foreign_trouble()) : fine;
+    return foreign_failure() ? fail_with(diags, foreign_failure()) : fine;
 }
 
 bool jitted_run(IrModule *m, IrFunc *kernel, const JittedOptions *options, const IrLaunch *launch,

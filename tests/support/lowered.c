@@ -89,16 +89,16 @@ Machine lowered_machine(uint64_t choice) {
     return machine_of_cpu(machines[choice % LOWERED_MACHINES]);
 }
 
-bool lowered_told(uint64_t choice) { return choice / LOWERED_TOLD % 2 != 0; }
+bool lowered_knows_facts(uint64_t choice) { return choice / LOWERED_FACTS % 2 != 0; }
 
 // Every other choice stops after lowering; the rest runs what follows it too.
 bool lowered_run(IrModule *m, uint64_t choice, unsigned facts, Diags *diags) {
     Machine machine = lowered_machine(choice);
     PassOptions options = {.verify = true, .machine = &machine};
-    options.facts = lowered_told(choice) ? facts : 0;
+    options.facts = lowered_knows_facts(choice) ? facts : 0;
     size_t count, rest;
     const PassStep *tile = pipeline_steps(PIPELINE_TILE, &count);
-    bool whole = choice / (2 * LOWERED_TOLD) % 2 != 0;
+    bool whole = choice / (2 * LOWERED_FACTS) % 2 != 0;
     const PassStep *cpu = pipeline_steps(whole ? PIPELINE_CPU : PIPELINE_CPU_LOOPS, &rest);
     return passes_run(m, tile, count, &options, diags) && passes_run(m, cpu, rest, &options, diags);
 }

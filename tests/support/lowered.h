@@ -17,11 +17,11 @@ unsigned lowered_facts(const IrFunc *f, const IrArg *args);
 // A choice stands for a machine, whether the pass knows the facts, and how much runs.
 enum {
     LOWERED_MACHINES = 4,
-    LOWERED_TOLD = LOWERED_MACHINES,
+    LOWERED_FACTS = LOWERED_MACHINES,
     LOWERED_CHOICES = 4 * LOWERED_MACHINES
 };
 Machine lowered_machine(uint64_t choice);
-bool lowered_told(uint64_t choice);
+bool lowered_knows_facts(uint64_t choice);
 // The tile pipeline, then cpu_loops or all of the cpu pipeline. False with diagnostics.
 bool lowered_run(IrModule *m, uint64_t choice, unsigned facts, Diags *diags);
 

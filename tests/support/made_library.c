@@ -140,7 +140,7 @@ void made_tuned(MadeLibrary *m, const char *text) {
     m->plan.tuned = table;
 }
 
-Str made_said(MadeLibrary *m) {
+Str made_diagnostics(MadeLibrary *m) {
     StrBuf out = strbuf(m->arena);
     for (size_t i = 0; i < m->units.count; i++)
         diags_text(m->units.data[i]->diags, (DiagStyle){0}, &out);
@@ -165,7 +165,7 @@ bool made_try(MadeLibrary *m) {
 }
 
 void made_build(MadeLibrary *m) {
-    if (!made_try(m)) fail_msg("%.*s", STR_ARG(made_said(m)));
+    if (!made_try(m)) fail_msg("%.*s", STR_ARG(made_diagnostics(m)));
 }
 
 // The library's functions ask for the runtime by its name: that of this build is opened before.
@@ -177,7 +177,7 @@ void made_link(MadeLibrary *m) {
         os_library_open(TEST_BINARY_DIR "/libtilec_rt.so." MADE_TEXT(TILEC_VERSION_MAJOR), &error);
     if (!m->runtime) fail_msg("the runtime: %s", error.text);
     if (!build_shared(m->arena, &m->plan, &m->built, STR("libmade.so"), &bytes))
-        fail_msg("%.*s", STR_ARG(made_said(m)));
+        fail_msg("%.*s", STR_ARG(made_diagnostics(m)));
     m->library = os_library_open_bytes("made", bytes, &error);
     if (!m->library) fail_msg("the library: %s", error.text);
     m->linked = os_library_symbol(m->library, name);

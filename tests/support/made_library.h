@@ -39,7 +39,7 @@ void made_cache(MadeLibrary *m, const char *folder);  // none without it
 void made_tuned(MadeLibrary *m, const char *text);
 void made_build(MadeLibrary *m);
 bool made_try(MadeLibrary *m);
-Str made_said(MadeLibrary *m);  // the diagnostics of all sources
+Str made_diagnostics(MadeLibrary *m);  // the diagnostics of all sources
 // Links a shared library and opens it. Its targets must be this machine's.
 void made_link(MadeLibrary *m);
 // The hash of a source, as tables of `tilec tune` name it.

@@ -34,7 +34,7 @@ typedef struct Run {
     uint32_t count;
 } Run;
 
-static bool told(Diags *diags, const char *problem) {
+static bool fail_with(Diags *diags, const char *problem) {
     diag_error(diags, (Span){0}, DIAG_DEFECT, "%s", problem);
     return false;
 }
@@ -89,13 +89,14 @@ static bool copy_in(Run *run, Piece *p) {
 
 static bool move(Run *run, const IrFunc *func, const IrLaunch *launch, IrArg *moved) {
     Piece piece;
-    if (launch->arg_count > PIECES) return told(run->diags, "too many arguments");
+    if (launch->arg_count > PIECES) return fail_with(run->diags, "too many arguments");
     for (uint32_t i = 0; i < launch->arg_count; i++) {
         reach(&func->params.data[i], &launch->args[i], &piece);
         if (piece.size) add_piece(run, piece);
     }
     for (uint32_t i = 0; i < run->count; i++)
-        if (!copy_in(run, &run->pieces[i])) return told(run->diags, "no memory on the machine");
+        if (!copy_in(run, &run->pieces[i]))
+            return fail_with(run->diags, "no memory on the machine");
     for (uint32_t i = 0; i < launch->arg_count; i++) {
         moved[i] = launch->args[i];
         reach(&func->params.data[i], &launch->args[i], &piece);

@@ -107,7 +107,9 @@ IrOutcome tir_run(Tir *t, const IrArg *args, uint32_t count, int64_t programs) {
 
 const char *tir_text(const Tir *t) { return diagnostics(t).text; }
 
-bool tir_said(const Tir *t, const char *text) { return strstr(diagnostics(t).text, text) != NULL; }
+bool tir_reported(const Tir *t, const char *text) {
+    return strstr(diagnostics(t).text, text) != NULL;
+}
 
 void tir_forget(Tir *t) {
     diags_truncate(t->diags, 0);

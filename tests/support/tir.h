@@ -42,7 +42,7 @@ IrArg tir_scalar(uint64_t bits);
 IrOutcome tir_run(Tir *t, const IrArg *args, uint32_t count, int64_t programs);
 // The text of all diagnostics; does it hold this?
 const char *tir_text(const Tir *t);
-bool tir_said(const Tir *t, const char *text);
+bool tir_reported(const Tir *t, const char *text);
 void tir_forget(Tir *t);  // diagnostics and prints
 
 #endif

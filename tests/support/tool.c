@@ -158,7 +158,7 @@ const JsonValue *tool_json(Tool *t, int status, const char *format, ...) {
     return j;
 }
 
-bool tool_said(const Tool *t, const char *text) {
+bool tool_output_has(const Tool *t, const char *text) {
     return has(t->last.output, text) || has(t->last.errors, text);
 }
 

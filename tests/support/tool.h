@@ -44,7 +44,7 @@ void tool_fails(Tool *t, int status, const char *error, const char *format, ...)
 const JsonValue *tool_json(Tool *t, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-bool tool_said(const Tool *t, const char *text);  // on either stream
+bool tool_output_has(const Tool *t, const char *text);  // on either stream
 // A member that must be there; of a path such as "arrays.0.name".
 const JsonValue *tool_at(const JsonValue *value, const char *path);
 void tool_text_at(const JsonValue *value, const char *path, const char *expected);

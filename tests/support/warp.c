@@ -98,8 +98,8 @@ SimResult warp_run(Warp *w, const char *name, uint32_t blocks, uint32_t threads,
     return sim_run(&l);
 }
 
-void warp_run_well(Warp *w, const char *name, uint32_t blocks, uint32_t threads, uint32_t shared,
-                   const uint64_t *args, uint32_t count) {
+void warp_run_ok(Warp *w, const char *name, uint32_t blocks, uint32_t threads, uint32_t shared,
+                 const uint64_t *args, uint32_t count) {
     SimResult r = warp_run(w, name, blocks, threads, shared, args, count);
     if (r.outcome != SIM_DONE) fail_msg("%s (line %u of the text)", r.text, r.line.text_line);
     for (size_t i = 0; i < w->findings->list.count; i++) {

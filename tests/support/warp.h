@@ -46,8 +46,8 @@ void warp_download(Warp *w, uint64_t address, void *data, size_t size);
 SimResult warp_run(Warp *w, const char *kernel, uint32_t blocks, uint32_t threads, uint32_t shared,
                    const uint64_t *args, uint32_t count);
 // The same, and it must end well.
-void warp_run_well(Warp *w, const char *kernel, uint32_t blocks, uint32_t threads, uint32_t shared,
-                   const uint64_t *args, uint32_t count);
+void warp_run_ok(Warp *w, const char *kernel, uint32_t blocks, uint32_t threads, uint32_t shared,
+                 const uint64_t *args, uint32_t count);
 bool warp_found(const Warp *w, SimFindingKind kind);
 
 // A kernel of one parameter, `out`, around a body: registers %r, %rd, %f, %p, %h, %fd to 63; %rd63

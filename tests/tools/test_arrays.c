@@ -385,7 +385,7 @@ static void writes_all_or_nothing(void **state) {
 static void numpy_reads_it(void **state) {
     Tool *t = *state;
     tool_run(t, 0, "python3 -c 'import numpy' 2>/dev/null && echo yes || echo no");
-    if (!tool_said(t, "yes")) {
+    if (!tool_output_has(t, "yes")) {
         print_message("skipped: no python3 with NumPy here: apt-get install python3-numpy\n");
         skip();
     }

@@ -63,7 +63,7 @@ static void writes_what_it_is_asked_for(void **state) {
              "tilec build any.tile -o libmy-k.a --shared libmy-k.so --header k.h --target "
              "sm_80,gfx942 --target x86-64-v2 " ANY_ALL
              " --manifest k.json --depfile k.d --codes codes -j 2 --lines --math contract,approx");
-    assert_true(tool_said(t, "my_k: 2 functions for 3 targets, "));
+    assert_true(tool_output_has(t, "my_k: 2 functions for 3 targets, "));
     expect_list(t, "any.tile codes k.d k.h k.json libmy-k.a libmy-k.so");
     assert_true(str_starts(tool_read(t, "libmy-k.a"), STR("!<arch>\n")));
     assert_true(str_starts(tool_read(t, "libmy-k.so"), STR("\177ELF")));
@@ -101,10 +101,10 @@ static void says_that_ptxas_refuses_the_code(void **state) {
     tool_run(t, 0,
              "chmod +x ptxas; TILEC_CACHE=off TILEC_PTXAS=$PWD/ptxas tilec build any.tile -o l.a "
              "--target sm_80 " ANY_ALL);
-    assert_true(tool_said(t,
-                          "warning: ptxas 13.0.1 does not accept the code of 'any_f16' for "
-                          "sm_80: "));
-    assert_true(tool_said(t, "no room for 'any'; the library has only PTX, "));
+    assert_true(tool_output_has(t,
+                                "warning: ptxas 13.0.1 does not accept the code of 'any_f16' for "
+                                "sm_80: "));
+    assert_true(tool_output_has(t, "no room for 'any'; the library has only PTX, "));
     expect_list(t, "any.tile l.a ptxas");
 }
 
@@ -264,7 +264,7 @@ static void headers_compile_anywhere(void **state) {
                  "-Wpedantic -Wshadow -Werror -I$S/include -fsyntax-only user.c",
                  arena_printf(t->arena, "%.*s", (int)strcspn(compilers[i], " "), compilers[i]),
                  compilers[i]);
-        tried += !tool_said(t, "none");
+        tried += !tool_output_has(t, "none");
     }
     if (!tried) print_message("no compiler here: the header is not compiled\n");
 }
@@ -285,7 +285,8 @@ static void lines_of_one_function_are_alternatives(void **state) {
              "tilec build any.tile --specialize 'any T=f16 B=1,2,4,8,16,32,64,128 warps=1,2,4,8' "
              "--specialize 'any T=f16 B=1,2,4,8,16,32,64,128,256 warps=1,2,4,8' -o l.a "
              "--target sm_80");
-    assert_true(tool_said(t, "kernel 'any': the values combine to more than 64 alternatives"));
+    assert_true(
+        tool_output_has(t, "kernel 'any': the values combine to more than 64 alternatives"));
 }
 
 // Libraries that are linked whole have the same code.
@@ -406,7 +407,8 @@ static void all_errors_are_told(void **state) {
     static const char *const told[] = {
         "e1.tile:1:38: error: unknown name 'q'", "e2.tile:1:38: error: unknown name 'z'",
         "e2.tile:1:41: error: unknown name 'y'", "cannot read 'no.tile'"};
-    for (size_t i = 0; i < sizeof told / sizeof *told; i++) assert_true(tool_said(t, told[i]));
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        assert_true(tool_output_has(t, told[i]));
     expect_list(t, "any.tile e1.tile e2.tile");
     tool_file(t, "a.tile",
               text_of("kernel a(f32 x[N], const B = 1) grid(1)\n"
@@ -418,9 +420,9 @@ static void all_errors_are_told(void **state) {
              "tilec build a.tile b.tile any.tile " ANY_ALL
              " --specialize 'a B=1' -o l.a --header l.h --depfile l.d --codes codes --target "
              "sm_80,gfx942 -j 3");
-    assert_true(tool_said(t, "of a"));
-    assert_true(tool_said(t, "building a for sm_80"));
-    assert_false(tool_said(t, "building a for gfx942"));
+    assert_true(tool_output_has(t, "of a"));
+    assert_true(tool_output_has(t, "building a for sm_80"));
+    assert_false(tool_output_has(t, "building a for gfx942"));
     expect_list(t, "a.tile any.tile b.tile e1.tile e2.tile");
 }
 
@@ -436,7 +438,7 @@ static void targets_may_refuse(void **state) {
                       "    c[0 +: B, 0 +: B] = acc;\n}\n"));
     tool_fails(t, 1, "and gfx942 has 65536",
                "tilec build big.tile -o l.a --header l.h --codes c --target sm_80,gfx942");
-    assert_true(tool_said(t, "note: building big for gfx942"));
+    assert_true(tool_output_has(t, "note: building big for gfx942"));
 }
 
 // ---- The commands that messages tell ----

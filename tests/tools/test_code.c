@@ -31,15 +31,15 @@ static void a_warm_cache_opens_no_llvm(void **state) {
     if (!codegen_built()) return;
     tool_run(t, 0, KEPT COUNT_LLVM);
     tool_run(t, 1, KEPT COUNT_LLVM);
-    assert_true(tool_said(t, "0\n"));
+    assert_true(tool_output_has(t, "0\n"));
     tool_run(t, 0, KEPT "tilec cache ls");
-    assert_true(tool_said(t, "1 entry, "));
+    assert_true(tool_output_has(t, "1 entry, "));
     // If the file is damaged on disk, the kernel is compiled again, and runs.
     tool_run(t, 0, "for f in store/*.so; do printf x | dd of=$f bs=1 seek=99 conv=notrunc; done");
     tool_run(t, 3, KEPT "tilec cache verify");
     tool_run(t, 0, KEPT COUNT_LLVM);
     tool_run(t, 0, KEPT "tilec cache verify");
-    assert_true(tool_said(t, "1 entry, 0 damaged"));
+    assert_true(tool_output_has(t, "1 entry, 0 damaged"));
 }
 
 static void the_same_input_gives_the_same_bytes(void **state) {
@@ -63,7 +63,7 @@ static void code_has_many_forms(void **state) {
                 "tilec emit good.tile --as metadata --target native");
     tool_prints(t, "cpu.store", "tilec emit good.tile --as cpu-ir -o k.tir && tilec opt k.tir");
     tool_run(t, 0, "tilec run good.tile --set N=3 --device cpu --time-passes");
-    assert_true(tool_said(t, "codegen.emit"));
+    assert_true(tool_output_has(t, "codegen.emit"));
 }
 
 // A ptxas that does as a test says.
@@ -75,15 +75,16 @@ static void objects_of_gpus_need_a_tool(void **state) {
     if (!codegen_built()) return;
     tool_fails(t, 4, "error: machine code for sm_80 needs ptxas or libnvJitLink that knows PTX",
                PTXAS OBJECT);
-    assert_true(tool_said(t, "/ptxas: no such program"));
-    assert_true(tool_said(t, "help: install NVIDIA's toolkit (Debian, Ubuntu: apt-get install"));
+    assert_true(tool_output_has(t, "/ptxas: no such program"));
+    assert_true(
+        tool_output_has(t, "help: install NVIDIA's toolkit (Debian, Ubuntu: apt-get install"));
     tool_file(t, "ptxas",
               STR("#!/bin/sh\n"
                   "[ \"$1\" = --version ] && echo 'release 13.0, V13.0.88' && exit 0\n"
                   "echo \"$SAYS\" >&2\n"
                   "grep -q '^.target sm_80' && printf '\\177ELF of sm_80'\n"));
     tool_run(t, 0, "chmod u+x ptxas; SAYS= " PTXAS OBJECT " && cat k.cubin");
-    assert_true(tool_said(t, "ELF of sm_80"));
+    assert_true(tool_output_has(t, "ELF of sm_80"));
     const JsonValue *j =
         tool_json(t, 0,
                   "SAYS='ptxas info : Used 40 registers, used 1 barriers\n"
@@ -95,17 +96,19 @@ static void objects_of_gpus_need_a_tool(void **state) {
     tool_number_at(j, "spillLoads", 0);
     tool_number_at(j, "warnings", 1);
     tool_run(t, 4, "rm k.cubin; SAYS='ptxas /dev/stdin, line 2; error   : bad' " PTXAS OBJECT);
-    assert_true(tool_said(t, "kernel.ptx:2:1: error: ptxas /dev/stdin, line 2; error   : bad"));
+    assert_true(
+        tool_output_has(t, "kernel.ptx:2:1: error: ptxas /dev/stdin, line 2; error   : bad"));
     tool_run(t, 0, "rm -f k.cubin; SAYS= TILEC_PTX_COMPILER=gcc " PTXAS OBJECT);
-    assert_true(tool_said(t,
-                          "warning: TILEC_PTX_COMPILER is 'gcc', expected one of driver, auto, "
-                          "ptxas and nvjitlink (TILEC_PTXAS names the program ptxas)"));
+    assert_true(
+        tool_output_has(t,
+                        "warning: TILEC_PTX_COMPILER is 'gcc', expected one of driver, auto, "
+                        "ptxas and nvjitlink (TILEC_PTXAS names the program ptxas)"));
     tool_fails(t, 4, "needs libnvJitLink that knows PTX",
                "TILEC_PTX_COMPILER=nvjitlink " PTXAS OBJECT);
     tool_run(t, 0, "TILEC_PTX_COMPILER=gcc " PTXAS "tilec explain good.tile --target sm_80");
-    assert_true(tool_said(t, "warning: TILEC_PTX_COMPILER is 'gcc'"));
+    assert_true(tool_output_has(t, "warning: TILEC_PTX_COMPILER is 'gcc'"));
     tool_run(t, 4, "SAYS='(C7514) they wait' " PTXAS OBJECT "; s=$?; ls k.cubin; exit $s");
-    assert_true(tool_said(t, "error: (C7514) they wait"));
+    assert_true(tool_output_has(t, "error: (C7514) they wait"));
 }
 
 // More than a GPU has is a mistake of the kernel's consts, not of the machine's.
@@ -126,13 +129,13 @@ static void limits_are_bad_input(void **state) {
                    "turn.tile:1:8: error: kernel 'turn' asks for 3 warps of 32 threads; there "
                    "may be 1, 2, 4, 8, 16 or 32 [limit]",
                    "tilec %s --set warps=3", commands[i]);
-        assert_true(tool_said(t, "help: set the option warps"));
+        assert_true(tool_output_has(t, "help: set the option warps"));
         tool_fails(t, 1, "asks for 64 warps", "tilec %s --set warps=64", commands[i]);
         tool_fails(t, 1,
                    "turn.tile:5:14: error: kernel 'turn' needs 262144 bytes of shared memory for "
                    "each program, and sm_86 has 101376; 262144 are for this [limit]",
                    "tilec %s --set B=256", commands[i]);
-        assert_true(tool_said(t, "help: smaller tiles or fewer stages need less"));
+        assert_true(tool_output_has(t, "help: smaller tiles or fewer stages need less"));
     }
 }
 
@@ -156,19 +159,19 @@ static void check_knows_what_is_flushed(void **state) {
 #define DOT "tilec run dot.tile --device cpu --in a=a.npy --in b=b.npy --check"
     tool_run(t, 0, "tilec run fill.tile --device interp --out a=a.npy --out b=b.npy");
     tool_run(t, 0, "TILEC_CPU_TARGET=x86-64-v2 " DOT " || test $? = 4");
-    if (!tool_said(t, "is 'x86-64-v2', which")) {
-        assert_true(tool_said(t, "check c: 256 elements agree, worst at 0 of the bound"));
-        assert_false(tool_said(t, "c: f32[16, 16] = 0.0 "));
+    if (!tool_output_has(t, "is 'x86-64-v2', which")) {
+        assert_true(tool_output_has(t, "check c: 256 elements agree, worst at 0 of the bound"));
+        assert_false(tool_output_has(t, "c: f32[16, 16] = 0.0 "));
     }
     tool_run(t, 0, "tilec devices");
-    if (!tool_said(t, "+bf16")) {
+    if (!tool_output_has(t, "+bf16")) {
         print_message("skipped: this processor has no instruction for pairs of bf16\n");
         return;
     }
     tool_run(t, 0, DOT);
-    assert_true(tool_said(t, "c: f32[16, 16] = 0.0 "));
-    assert_true(tool_said(t, "check c: 256 elements agree"));
-    assert_false(tool_said(t, "worst at 0 of the bound\nc:"));
+    assert_true(tool_output_has(t, "c: f32[16, 16] = 0.0 "));
+    assert_true(tool_output_has(t, "check c: 256 elements agree"));
+    assert_false(tool_output_has(t, "worst at 0 of the bound\nc:"));
 }
 
 int main(void) {

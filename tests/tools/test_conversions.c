@@ -104,7 +104,7 @@ static void counts(void **state) {
     tool_run(t, 0,
              "tilec run $S/examples/transpose.tile --set T=f32 --set M=32 --set N=32 "
              "--device sim:sm_80 --stats");
-    assert_true(tool_said(t, "  sectors                    256\n"));
+    assert_true(tool_output_has(t, "  sectors                    256\n"));
     tool_fails(t, 2, "--stats is for simulated devices, but 'interp' is not simulated",
                "tilec run $S/examples/transpose.tile --set T=f32 --set M=32 --set N=32 "
                "--device interp --stats");

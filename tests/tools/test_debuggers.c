@@ -39,7 +39,7 @@ static bool succeeds(Tool *t, const char *command) {
              "if { %s; } >said.txt 2>&1 </dev/null; then echo yes; else echo no; fi; mv said.txt "
              "probe.txt",
              command);
-    return tool_said(t, "yes");
+    return tool_output_has(t, "yes");
 }
 
 static bool has_gdb(Tool *t) {
@@ -59,8 +59,8 @@ static bool has_gdb(Tool *t) {
 static void stops(Tool *t, const char *environment, const char *place, const char *file,
                   const char *line) {
     tool_run(t, 0, "%s " GDB, environment, place, file);
-    bool stopped = tool_said(t, "hit Breakpoint 1, stop_here (") && tool_said(t, line) &&
-                   tool_said(t, "#0  stop_here (");
+    bool stopped = tool_output_has(t, "hit Breakpoint 1, stop_here (") &&
+                   tool_output_has(t, line) && tool_output_has(t, "#0  stop_here (");
     if (!stopped) fail_msg("gdb said:\n%.*s", STR_ARG(t->last.output));
 }
 
@@ -96,7 +96,7 @@ static void perf_names_kernels(void **state) {
              "TILEC_CACHE_DIR=$PWD/store " RECORD "'" TEST_TOOL
              "' run stop.tile --set N=100000 --repeat 2000 --device cpu --quiet 2>&1");
     tool_run(t, 0, "perf report -i perf.data --stdio 2>&1 </dev/null");
-    if (!tool_said(t, "] stop_here")) fail_msg("perf said:\n%.*s", STR_ARG(t->last.output));
+    if (!tool_output_has(t, "] stop_here")) fail_msg("perf said:\n%.*s", STR_ARG(t->last.output));
 }
 
 int main(void) {

@@ -41,7 +41,7 @@ static int tear_down(void **state) {
 #define BARE "TILEC_PTXAS=/none/ptxas TILEC_NVJITLINK=/none/lib.so "
 
 static void says(const Tool *t, const char *text) {
-    if (!tool_said(t, text))
+    if (!tool_output_has(t, text))
         fail_msg("expected '%s', found: %.*s%.*s", text, STR_ARG(t->last.output),
                  STR_ARG(t->last.errors));
 }
@@ -99,7 +99,7 @@ static void text_of_amd(void **state) {
     says(t, " at once on a compute unit, limited by ");
     says(t, "mfma.m");
     says(t, "load of 'a': 16 bytes per lane in each access, 32 sectors per request (32 at best)");
-    assert_false(tool_said(t, "ptxas"));
+    assert_false(tool_output_has(t, "ptxas"));
     tool_run(t, 0, "tilec explain k.tile --target gfx1100 --set T=f16");
     says(t, "in 4 waves of 32\n");
     says(t, " of 64 waves: ");
@@ -134,7 +134,7 @@ static void text_of_a_cpu(void **state) {
     says(t, "  vectors             64 bytes, 32 registers\n");
     says(t, "blocks of 12 rows by 32 columns are kept in registers; f32, 1 products per step\n");
     says(t, "mul-adds\n");
-    assert_false(tool_said(t, "warps"));
+    assert_false(tool_output_has(t, "warps"));
 }
 
 static const JsonValue *remark_of(const JsonValue *object, const char *code) {
@@ -247,11 +247,11 @@ static void dearest_first(void **state) {
         if (json_get(r, "cost")) assert_true(json_get(r, "cost")->number <= dearest);
     tool_run(t, 0, BARE "tilec explain $S/examples/attention.tile --target sm_89 --set T=f32");
     says(t, "more that cost less or as much, shown by --all: mask-kept");
-    assert_false(tool_said(t, " [mask-kept]"));
+    assert_false(tool_output_has(t, " [mask-kept]"));
     tool_run(t, 0,
              BARE "tilec explain $S/examples/attention.tile --target sm_89 --set T=f32 --all");
     says(t, " [mask-kept]\n");
-    assert_false(tool_said(t, "shown by --all"));
+    assert_false(tool_output_has(t, "shown by --all"));
 }
 
 static void refusals(void **state) {

@@ -45,13 +45,13 @@ static int tear_down(void **state) {
 static void bench_prints_text(void **state) {
     Tool *t = *state;
     tool_prints(t, "product on interp: ", "TILEC_TUNE_FILE= tilec bench product.tile " SHAPE);
-    assert_true(tool_said(t, " a launch ("));
-    assert_true(tool_said(t, " MB read and written: "));
+    assert_true(tool_output_has(t, " a launch ("));
+    assert_true(tool_output_has(t, " MB read and written: "));
     // One of programs (1, 2): 16 x 8 x 4, three times.
-    assert_true(tool_said(t, "  0.006144 million operations: "));
+    assert_true(tool_output_has(t, "  0.006144 million operations: "));
     tool_prints(
         t, "twice on interp: ", "tilec bench k.tile twice --set T=f32 --set N=9 --device interp");
-    assert_false(tool_said(t, "operations"));
+    assert_false(tool_output_has(t, "operations"));
 }
 
 static void bench_speaks_json(void **state) {
@@ -112,9 +112,9 @@ static void tune_keeps_the_fastest(void **state) {
         table, str(arena_printf(t->arena, " interp T=f32 M=16,K=16,N=16 %s\n", values[best]))));
     // Found once more, the row is replaced; with one const given, only the other is tried.
     tool_prints(t, "BM=4 ", "tilec tune product.tile product --table t.txt --set BK=8 " SHAPE);
-    assert_true(tool_said(t, "BM=16 "));
-    assert_false(tool_said(t, "BK="));
-    assert_true(tool_said(t, "kept in t.txt"));
+    assert_true(tool_output_has(t, "BM=16 "));
+    assert_false(tool_output_has(t, "BK="));
+    assert_true(tool_output_has(t, "kept in t.txt"));
     table = tool_read(t, "t.txt");
     size_t lines = 0;
     for (size_t i = 0; i < table.size; i++) lines += table.text[i] == '\n';
@@ -157,13 +157,14 @@ static void rows_are_of_the_kernel(void **state) {
     tool_number_at(j, "grid.0", 1);
     tool_number_at(j, "warnings", 1);
     tool_run(t, 0, "TILEC_TUNE_FILE=t.txt tilec run product.tile product " SHAPE " --set BK=8");
-    assert_true(tool_said(t,
-                          "the row of product for interp in t.txt is not used: the kernel has "
-                          "changed since: run tilec tune again"));
+    assert_true(
+        tool_output_has(t,
+                        "the row of product for interp in t.txt is not used: the kernel has "
+                        "changed since: run tilec tune again"));
     tool_run(t, 0,
              "TILEC_TUNE_FILE=t.txt tilec run product.tile product --device interp "
              "--set T=f32 --set M=16 --set N=300 --set K=12 --set BK=8");
-    assert_false(tool_said(t, "is not used"));
+    assert_false(tool_output_has(t, "is not used"));
     tool_run(t, 0, "mv kept.tile product.tile; rm t.txt");
 }
 
@@ -174,7 +175,7 @@ static void tuners_at_once_keep_all_rows(void **state) {
              "--table all.txt --device interp --set T=f32 --set M=4 --set N=$i --set K=4 "
              "--set BM=4 --quiet & p=\"$p $!\"; done; for q in $p; do wait $q || exit 9; done; "
              "grep -c product all.txt");
-    assert_true(tool_said(t, "6\n"));
+    assert_true(tool_output_has(t, "6\n"));
     tool_run(t, 0, "rm all.txt");
 }
 
@@ -193,10 +194,10 @@ static void tune_takes_many_names(void **state) {
 static void tune_keeps_nowhere_or_in_a_new_folder(void **state) {
     Tool *t = *state;
     tool_run(t, 0, "TILEC_TUNE_FILE= tilec tune product.tile product " SHAPE);
-    assert_false(tool_said(t, "kept in"));
+    assert_false(tool_output_has(t, "kept in"));
     tool_run(t, 0, "TILEC_TUNE_FILE=new/deep/t.txt tilec tune product.tile product " SHAPE);
     tool_run(t, 0, "cat new/deep/t.txt");
-    assert_true(tool_said(t, "product "));
+    assert_true(tool_output_has(t, "product "));
     tool_run(t, 0, "rm -r new");
 }
 
@@ -208,8 +209,8 @@ static void tune_takes_a_file_of_shapes(void **state) {
         "tilec tune product.tile product --device interp --set T=f32 --set BK=8 --seconds 1 "
         "--table h.txt --shapes shapes.txt";
     tool_run(t, 0, "%s", command);
-    assert_true(tool_said(t, "M=16 N=10 K=12\n"));
-    assert_true(tool_said(t, "M=32 N=10   K=8\n"));
+    assert_true(tool_output_has(t, "M=16 N=10 K=12\n"));
+    assert_true(tool_output_has(t, "M=32 N=10   K=8\n"));
     Str table = tool_read(t, "h.txt");
     assert_non_null(strstr(table.text, " M=16,K=16,N=16 BM="));
     assert_non_null(strstr(table.text, " M=32,K=8,N=16 BM="));
@@ -237,8 +238,8 @@ static void an_interrupt_keeps_the_best(void **state) {
     tool_run(t, 0,
              "timeout -s INT 3 tilec tune long.tile wait --device interp --seconds 600 "
              "--table w.txt; test $? -eq 124");
-    assert_true(tool_said(t, "it is the best so far: interrupted after "));
-    assert_true(tool_said(t, "kept in w.txt"));
+    assert_true(tool_output_has(t, "it is the best so far: interrupted after "));
+    assert_true(tool_output_has(t, "kept in w.txt"));
     assert_non_null(strstr(tool_read(t, "w.txt").text, "wait "));
     tool_run(t, 0, "rm w.txt long.tile");
 }
@@ -295,12 +296,13 @@ static void the_simulator_is_no_gpu(void **state) {
     tool_prints(t,
                 "counts of the simulator, not times of a GPU; the result is kept for this device",
                 "tilec tune product.tile product --table s.txt %s %s", fixed, sim);
-    assert_true(tool_said(t, "ranked by counted cost, not by time"));
+    assert_true(tool_output_has(t, "ranked by counted cost, not by time"));
     assert_non_null(strstr(tool_read(t, "s.txt").text, " sim:sm_80 T=f16 "));
     tool_prints(t, "times of the simulator on this machine, not of a GPU",
                 "tilec bench product.tile product %s %s", fixed, sim);
     tool_run(t, 0, "tilec build product.tile -o libs.a --target sm_80 %s --tune s.txt", fixed);
-    assert_true(tool_said(t, "row of product for sim:sm_80 is not used: times of the simulator"));
+    assert_true(
+        tool_output_has(t, "row of product for sim:sm_80 is not used: times of the simulator"));
 }
 
 static void tune_refuses(void **state) {
@@ -333,9 +335,9 @@ static void tune_refuses(void **state) {
 static void tune_leaves_out_what_fails(void **state) {
     Tool *t = *state;
     tool_run(t, 0, "TILEC_TUNE_FILE= tilec tune fixed.tile f --set N=7 --device interp");
-    assert_true(tool_said(t, "1 of 2 candidates cannot be used here"));
-    assert_true(tool_said(t, "cannot be used: f requires N % B == 1"));
-    assert_true(tool_said(t, "f on interp: B=2\n"));
+    assert_true(tool_output_has(t, "1 of 2 candidates cannot be used here"));
+    assert_true(tool_output_has(t, "cannot be used: f requires N % B == 1"));
+    assert_true(tool_output_has(t, "f on interp: B=2\n"));
 }
 
 // A line about work longer than a second, on a terminal and nowhere else.
@@ -345,16 +347,16 @@ static void progress_is_for_terminals(void **state) {
               text_of("kernel slow(i32 y[1]) grid(1)\n"
                       "{ var i = 0; while i < 350000 { i += 1; } y[0] = i; }\n"));
     tool_run(t, 0, "tilec bench slow.tile --device interp");
-    assert_false(tool_said(t, "measuring"));
+    assert_false(tool_output_has(t, "measuring"));
     tool_run(t, 0, "command -v script || true");
     if (!t->last.output.size) {
         print_message("not tested on a terminal: there is no command 'script'\n");
         return;
     }
     tool_run(t, 0, "script -qec 'tilec bench slow.tile --device interp' /dev/null");
-    assert_true(tool_said(t, "measuring slow … 1 s"));
+    assert_true(tool_output_has(t, "measuring slow … 1 s"));
     tool_run(t, 0, "script -qec 'tilec bench slow.tile --device interp --quiet' /dev/null");
-    assert_false(tool_said(t, "measuring"));
+    assert_false(tool_output_has(t, "measuring"));
 }
 
 int main(void) {

@@ -37,7 +37,7 @@ static void tells_its_version_and_usage(void **state) {
     tool_prints(t, "exit status: 0 fine", "tilec --help");
     for (size_t i = 0; i < COMMANDS; i++) {
         tool_run(t, 0, "tilec --help");
-        assert_true(tool_said(t, commands[i]));
+        assert_true(tool_output_has(t, commands[i]));
         const char *usage = arena_printf(t->arena, "usage: tilec %s ", commands[i]);
         tool_prints(t, usage, "tilec %s --help", commands[i]);
         tool_prints(t, usage, "tilec %s -h", commands[i]);
@@ -109,7 +109,7 @@ static void refuses_wrong_options(void **state) {
     tool_fails(t, 1, "cannot read '--json'", "tilec check -- --json");
 }
 
-static bool colored(const Tool *t) { return tool_said(t, "\033["); }
+static bool colored(const Tool *t) { return tool_output_has(t, "\033["); }
 
 static void colors_on_wish(void **state) {
     Tool *t = *state;
@@ -161,22 +161,22 @@ static void check_reports_all_files(void **state) {
     tool_run(t, 0, "tilec check good.tile k.tile");
     assert_int_equal(t->last.output.size + t->last.errors.size, 0);
     tool_run(t, 1, "tilec check bad.tile nothing.tile warns.tile");
-    assert_true(tool_said(t, "bad.tile:1:37: error: unknown name 'y' [unknown-name]\n"));
-    assert_true(tool_said(t, "unknown name 'z'"));
-    assert_true(tool_said(t, "cannot read 'nothing.tile': no such file or directory [io]"));
-    assert_true(tool_said(t, "warns.tile:1:34: warning: 'a' is never used [unused]\n"));
-    assert_true(tool_said(t, "\n3 errors\n"));
+    assert_true(tool_output_has(t, "bad.tile:1:37: error: unknown name 'y' [unknown-name]\n"));
+    assert_true(tool_output_has(t, "unknown name 'z'"));
+    assert_true(tool_output_has(t, "cannot read 'nothing.tile': no such file or directory [io]"));
+    assert_true(tool_output_has(t, "warns.tile:1:34: warning: 'a' is never used [unused]\n"));
+    assert_true(tool_output_has(t, "\n3 errors\n"));
     tool_run(t, 0, "tilec check warns.tile");
-    assert_true(tool_said(t, "warning"));
+    assert_true(tool_output_has(t, "warning"));
     tool_run(t, 1, "tilec check --werror warns.tile");
     tool_run(t, 0, "tilec check --werror good.tile");
     tool_run(t, 0, "tilec check --quiet warns.tile");
     assert_int_equal(t->last.errors.size, 0);
     tool_run(t, 1, "tilec check --quiet bad.tile");
-    assert_true(tool_said(t, "unknown name 'y'"));
-    assert_false(tool_said(t, "2 errors"));
+    assert_true(tool_output_has(t, "unknown name 'y'"));
+    assert_false(tool_output_has(t, "2 errors"));
     tool_run(t, 1, "tilec check - <bad.tile");
-    assert_true(tool_said(t, "<stdin>:1:37: error: unknown name 'y'"));
+    assert_true(tool_output_has(t, "<stdin>:1:37: error: unknown name 'y'"));
 }
 
 static void check_speaks_json(void **state) {
@@ -219,7 +219,7 @@ static void run_shows_results(void **state) {
     assert_int_equal(t->last.output.size, 0);
     tool_prints(t, "y: i32[1] = 3\n", "tilec run k.tile says --set n=3");
     // In whatever order the programs ran.
-    assert_true(tool_said(t, "program 0 n = 3\n") && tool_said(t, "program 1 n = 3\n"));
+    assert_true(tool_output_has(t, "program 0 n = 3\n") && tool_output_has(t, "program 1 n = 3\n"));
     tool_prints(t, "y: f32[3] = ", "tilec run good.tile --set N=3 --math=contract,approx");
     tool_prints(t, "2 launches, the fastest took ", "tilec run good.tile --set N=3 --repeat 2");
 }
@@ -227,9 +227,9 @@ static void run_shows_results(void **state) {
 static void run_says_warnings_once(void **state) {
     Tool *t = *state;
     tool_run(t, 0, "tilec run warns.tile --set N=3 2>&1 | grep -c warning:");
-    assert_true(tool_said(t, "1\n"));
+    assert_true(tool_output_has(t, "1\n"));
     tool_run(t, 0, "tilec emit warns.tile 2>&1 | grep -c warning:");
-    assert_true(tool_said(t, "1\n"));
+    assert_true(tool_output_has(t, "1\n"));
     tool_run(t, 0, "tilec run warns.tile --set N=3 --quiet");
     assert_int_equal(t->last.errors.size + t->last.output.size, 0);
     const JsonValue *j = tool_json(t, 0, "tilec run warns.tile --set N=3 --json");
@@ -312,7 +312,7 @@ static void run_speaks_json(void **state) {
                   "    else { y[0 +: 16] = -v; }\n"
                   "}\n"));
     tool_run(t, 3, "tilec run undecided.tile --device interp --set N=16 --check --quiet");
-    assert_true(tool_said(t, "nothing of 'y' was compared: all 16 elements are undecided"));
+    assert_true(tool_output_has(t, "nothing of 'y' was compared: all 16 elements are undecided"));
     tool_number_at(j, "check.0.worstRatio", 0);
     // One thread: programs of several threads print in any order.
     j = tool_json(t, 3, "tilec run k.tile says --device cpu:1 --set n=9 --json --out y=y.npy");
@@ -400,23 +400,24 @@ static void run_sanitizes(void **state) {
     const char *fine = "tilec run san.tile far --set p.size=4 --set n=4 --sanitize";
     tool_prints(t, "p: f32[4] = 1.0 1.0 1.0 1.0\n", "%s", fine);
     tool_run(t, 3, "tilec run san.tile far --set p.size=4 --set n=6 --sanitize --out p=far.npy");
-    assert_true(tool_said(t,
-                          "san.tile:3:5: error: program (0, 0, 0), lane 4: writes element 4 of "
-                          "'p', a buffer of 4 elements [bounds]\n"
-                          "        store(p + iota(8), 1.0, iota(8) < n);\n"));
+    assert_true(
+        tool_output_has(t,
+                        "san.tile:3:5: error: program (0, 0, 0), lane 4: writes element 4 of "
+                        "'p', a buffer of 4 elements [bounds]\n"
+                        "        store(p + iota(8), 1.0, iota(8) < n);\n"));
     assert_null(strstr(tool_list(t), "far.npy"));
     tool_run(t, 3, "tilec run san.tile near --set p.size=8 --set n=1 --sanitize");
-    assert_true(tool_said(t, "san.tile:7:13: error: "));
+    assert_true(tool_output_has(t, "san.tile:7:13: error: "));
     tool_run(t, 3, "tilec run san.tile sure --set N=1 --set n=3 --sanitize");
-    assert_true(tool_said(t, "san.tile:12:5: error: "));
+    assert_true(tool_output_has(t, "san.tile:12:5: error: "));
     tool_run(t, 0, "tilec run san.tile sure --set N=1 --set n=4 --sanitize");
     tool_run(t, 3, "tilec run san.tile race --set N=1 --sanitize");
-    assert_true(tool_said(t, "san.tile:17:5: error: "));
-    assert_true(tool_said(t, "[race]"));
+    assert_true(tool_output_has(t, "san.tile:17:5: error: "));
+    assert_true(tool_output_has(t, "[race]"));
     tool_run(t, 0, "tilec run san.tile race --set N=1");
     tool_run(t, 3, "tilec run k.tile says --set n=5 --out y=y.npy");
-    assert_true(tool_said(t, "k.tile:14:5: error: assertion failed: \"n is small\""));
-    assert_true(tool_said(t, "program 0 n = 5\n"));
+    assert_true(tool_output_has(t, "k.tile:14:5: error: assertion failed: \"n is small\""));
+    assert_true(tool_output_has(t, "program 0 n = 5\n"));
     assert_null(strstr(tool_list(t), "y.npy"));
 }
 
@@ -532,7 +533,7 @@ static void foreign_code_is_checked(void **state) {
                "help: 'k' uses `.extern .shared`, and the launch gives it no bytes: --shared N",
                "tilec run k.ptx " RUN_PTX);
     tool_run(t, 3, "tilec run k.ptx " RUN_PTX " --shared 64");  // too few: no more to say
-    assert_false(tool_said(t, "help"));
+    assert_false(tool_output_has(t, "help"));
     tool_file(t, "new.ptx", text_of(PTX("99.0", "sm_80", "", "")));
     tool_fails(t, 1, "new.ptx:1:10: error: PTX 99.0 is newer than 9.4, the newest known here",
                "tilec run new.ptx " RUN_PTX);
@@ -601,7 +602,7 @@ static void emit_prints_forms(void **state) {
     tool_prints(t, "kernel @copy", "tilec emit good.tile -o -");
     tool_prints(t, "kernel @copy", "tilec emit - <good.tile");
     tool_run(t, 0, "tilec emit k.tile fill --math=contract");
-    assert_true(tool_said(t, "math"));
+    assert_true(tool_output_has(t, "math"));
 }
 
 static void emit_follows_tune_lines(void **state) {
@@ -676,7 +677,7 @@ static void cache_shows_and_clears(void **state) {
     tool_run(t, 0, "echo x > store/%064d.so", 0);
     tool_prints(t, "1 entry, 0.0 MiB in store", "tilec cache ls --folder store");
     tool_run(t, 3, "tilec cache verify --folder store");
-    assert_true(tool_said(t, "0000000000000000 is damaged: it is cut off"));
+    assert_true(tool_output_has(t, "0000000000000000 is damaged: it is cut off"));
     j = tool_json(t, 3, "tilec cache verify --folder store --json");
     tool_text_at(j, "damaged.0.why", "it is cut off");
     j = tool_json(t, 0, "tilec cache clear --folder store --json");
@@ -734,11 +735,11 @@ static void opt_runs_passes(void **state) {
     tool_run(t, 0, "tilec opt in.tir --passes=tile -o o.tir && cmp o.tir tile.tir");
     // Dumps and times leave the result alone.
     tool_run(t, 0, "tilec opt in.tir --passes=cse --dump-after=cse --time-passes >x.tir");
-    assert_true(tool_said(t, "// after cse\nkernel @copy"));
-    assert_true(tool_said(t, " us  cse "));
+    assert_true(tool_output_has(t, "// after cse\nkernel @copy"));
+    assert_true(tool_output_has(t, " us  cse "));
     tool_run(t, 0, "tilec opt x.tir");
     tool_run(t, 0, "tilec opt in.tir --passes=cse,dce --dump-after=all 2>&1 | grep -c '// after'");
-    assert_true(tool_said(t, "2\n"));
+    assert_true(tool_output_has(t, "2\n"));
     const JsonValue *j =
         tool_json(t, 0, "tilec opt in.tir --passes=cse,dce --dump-after=dce --time-passes --json");
     assert_true(str_starts(tool_at(j, "text")->string, STR("kernel @copy")));
@@ -757,9 +758,9 @@ static void opt_runs_passes(void **state) {
 static void devices_lists(void **state) {
     Tool *t = *state;
     tool_prints(t, "interp   the reference interpreter", "tilec devices");
-    assert_true(tool_said(t, "cuda     NVIDIA GPUs: not available, "));
+    assert_true(tool_output_has(t, "cuda     NVIDIA GPUs: not available, "));
     tool_prints(t, "cpu      this machine's processor", "tilec devices --quiet");
-    assert_false(tool_said(t, "cuda  "));
+    assert_false(tool_output_has(t, "cuda  "));
     const JsonValue *j = tool_json(t, 0, "tilec devices --json");
     tool_text_at(j, "devices.0.name", "interp");
     assert_true(tool_at(j, "devices.0.available")->boolean);
@@ -780,8 +781,8 @@ static void devices_lists_cards(void **state) {
     setenv("TILEC_HIP_LIBRARY", TEST_FAKE_HIP, 1);
     setenv("TILEC_CUDA_LIBRARY", TEST_FAKE_CUDA, 1);
     tool_prints(t, "hip      AMD GPUs (tilec ", "tilec devices");
-    assert_true(tool_said(t, "         hip:1: gfx90a, Fake 1, HIP 6.2.24000\n"));
-    assert_true(tool_said(t, "         cuda:0: sm_80, Fake 0, a driver for CUDA 12.2\n"));
+    assert_true(tool_output_has(t, "         hip:1: gfx90a, Fake 1, HIP 6.2.24000\n"));
+    assert_true(tool_output_has(t, "         cuda:0: sm_80, Fake 0, a driver for CUDA 12.2\n"));
     const JsonValue *j = tool_json(t, 0, "tilec devices --json");
     tool_text_at(j, "devices.3.cards.0.name", "hip:0");
     tool_text_at(j, "devices.3.cards.1.description", "gfx90a, Fake 1, HIP 6.2.24000");

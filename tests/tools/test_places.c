@@ -36,7 +36,7 @@ static void take(Tool *t, const char *folder) { tool_run(t, 0, "rm a/%s/" FILE_N
 // `tilec devices` opens it and says which it is: the fake has LLVM 0.0.
 static void found(Tool *t, const char *variables, const char *where) {
     tool_run(t, 0, HERE "%s a/bin/tilec devices", variables);
-    if (!tool_said(t, "LLVM 0.0, ") || !tool_said(t, where))
+    if (!tool_output_has(t, "LLVM 0.0, ") || !tool_output_has(t, where))
         fail_msg("%s: expected %s, found: %.*s", variables, where, STR_ARG(t->last.output));
 }
 
@@ -66,7 +66,7 @@ static void strangers_are_passed_over(void **state) {
     found(t, "", "/a/bin/../lib/" FILE_NAME);
     take(t, "lib");
     tool_run(t, 0, HERE "a/bin/tilec devices");
-    assert_true(tool_said(t, "/a/bin/" FILE_NAME ": it is not a compiler library of tilec"));
+    assert_true(tool_output_has(t, "/a/bin/" FILE_NAME ": it is not a compiler library of tilec"));
     take(t, "bin");
 }
 
@@ -81,20 +81,20 @@ static void nowhere_lists_the_places(void **state) {
     Tool *t = *state;
     // A library that is installed for all users is found here.
     tool_run(t, 0, HERE "a/bin/tilec devices");
-    if (tool_said(t, "LLVM 22")) {
+    if (tool_output_has(t, "LLVM 22")) {
         print_message("skipped: the machine has a compiler library installed\n");
         return;
     }
     tool_run(t, 4, HERE "a/bin/tilec run k.tile --set N=3 --device cpu");
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if (!tool_said(t, places[i]))
+        if (!tool_output_has(t, places[i]))
             fail_msg("expected '%s', found: %.*s", places[i], STR_ARG(t->last.errors));
     // The variable is not one place among others.
     put(t, "bin");
     tool_run(t, 4,
              HERE "TILEC_LLVM_LIBRARY=/none/l.so a/bin/tilec run k.tile --set N=3 --device cpu");
-    assert_true(tool_said(t, "note: /none/l.so: no such file"));
-    assert_false(tool_said(t, "/a/bin/"));
+    assert_true(tool_output_has(t, "note: /none/l.so: no such file"));
+    assert_false(tool_output_has(t, "/a/bin/"));
     take(t, "bin");
 }
 

@@ -37,8 +37,8 @@ static int tear_down(void **state) {
 // It runs, with one warning, which --quiet leaves out and --json has as a row.
 static void warned(Tool *t, const char *variables, const char *warning) {
     tool_run(t, 0, FAKE "%s " RUN, variables);
-    if (!tool_said(t, "y: f32[3] = ") || !tool_said(t, "tilec: warning: ") ||
-        !tool_said(t, warning))
+    if (!tool_output_has(t, "y: f32[3] = ") || !tool_output_has(t, "tilec: warning: ") ||
+        !tool_output_has(t, warning))
         fail_msg("%s: expected '%s', found: %.*s", variables, warning, STR_ARG(t->last.errors));
     tool_run(t, 0, FAKE "%s " RUN " --quiet", variables);
     assert_int_equal(t->last.output.size + t->last.errors.size, 0);
@@ -75,7 +75,7 @@ static void a_useless_folder_is_a_warning(void **state) {
     warned(t, "TILEC_CACHE_SIZE=much", "TILEC_CACHE_SIZE is 'much', expected a number of bytes");
     tool_run(t, 0, "rm file && rm -r real link open");
     tool_run(t, 0, "id -u");
-    if (!tool_said(t, "0\n")) return;
+    if (!tool_output_has(t, "0\n")) return;
     tool_run(t, 0, "mkdir -m 700 theirs && chown 65534 theirs");
     warned(t, "TILEC_CACHE_DIR=$PWD/theirs", "another user");
     tool_run(t, 0, "rmdir theirs");
@@ -89,30 +89,30 @@ static void a_full_disk_is_a_warning(void **state) {
              "rm -rf store; cp " TEST_FAKE_KERNEL
              " k.so; truncate -s %%512 k.so; trap '' XFSZ; "
              "ulimit -f $(($(stat -c %%s k.so) / 512)); " FAKE "FAKE_KERNEL=$PWD/k.so " RUN);
-    assert_true(tool_said(t, "y: f32[3] = "));
-    assert_true(tool_said(t, "tilec: warning: compiled kernels are not kept: cannot write "));
+    assert_true(tool_output_has(t, "y: f32[3] = "));
+    assert_true(tool_output_has(t, "tilec: warning: compiled kernels are not kept: cannot write "));
     tool_run(t, 0, "ls -A store | wc -l");
-    assert_true(tool_said(t, "0\n"));
+    assert_true(tool_output_has(t, "0\n"));
     tool_prints(t, "y: f32[3] = ", FAKE RUN);
     tool_run(t, 0, "ls -A store | wc -l");
-    assert_true(tool_said(t, "1\n"));
+    assert_true(tool_output_has(t, "1\n"));
 }
 
 static void a_full_file_system_is_a_warning(void **state) {
     Tool *t = *state;
     tool_run(t, 0,
              "mkdir -m 700 small; unshare -rm mount -t tmpfs none small || echo cannot mount");
-    if (tool_said(t, "cannot mount")) {
+    if (tool_output_has(t, "cannot mount")) {
         print_message("skipped: this user mounts no file systems\n");
         return;
     }
     tool_run(t, 0,
              "unshare -rm sh -c 'mount -t tmpfs -o size=8k,mode=700 none small && " FAKE
              "TILEC_CACHE_DIR=$PWD/small " RUN " && ls -A small | wc -l'");
-    assert_true(tool_said(t, "y: f32[3] = "));
-    assert_true(tool_said(t, "tilec: warning: compiled kernels are not kept: cannot write "));
-    assert_true(tool_said(t, "no space left on device"));
-    assert_true(tool_said(t, "\n0\n"));
+    assert_true(tool_output_has(t, "y: f32[3] = "));
+    assert_true(tool_output_has(t, "tilec: warning: compiled kernels are not kept: cannot write "));
+    assert_true(tool_output_has(t, "no space left on device"));
+    assert_true(tool_output_has(t, "\n0\n"));
     tool_run(t, 0, "rmdir small");
 }
 
@@ -131,8 +131,8 @@ static void a_damaged_entry_is_a_warning(void **state) {
         bool joined = strchr(damages[i], '=') != NULL;
         tool_run(t, 0, "for f in store/*.so; do %s%s$f; done", damages[i], joined ? "" : " ");
         tool_run(t, 0, FAKE RUN);
-        assert_true(tool_said(t, "y: f32[3] = "));
-        if (!tool_said(t, "is not used, and is replaced: "))
+        assert_true(tool_output_has(t, "y: f32[3] = "));
+        if (!tool_output_has(t, "is not used, and is replaced: "))
             fail_msg("%s: %.*s", damages[i], STR_ARG(t->last.errors));
         tool_prints(t, "y: f32[3] = ", FAKE RUN);
     }
@@ -144,9 +144,9 @@ static void processes_fill_one_cache(void **state) {
              "rm -rf store; for i in 1 2 3 4; do " FAKE RUN
              " >out$i 2>&1 & p=\"$p $!\"; done; for q in $p; do wait $q || exit 9; done; "
              "cmp out1 out2 && cmp out1 out3 && cmp out1 out4 && rm out?; ls -A store | wc -l");
-    assert_true(tool_said(t, "1\n"));
+    assert_true(tool_output_has(t, "1\n"));
     tool_run(t, 0, FAKE "tilec cache verify");
-    assert_true(tool_said(t, "1 entry, 0 damaged"));
+    assert_true(tool_output_has(t, "1 entry, 0 damaged"));
 }
 
 static void a_crash_in_a_child_is_told(void **state) {
@@ -154,12 +154,12 @@ static void a_crash_in_a_child_is_told(void **state) {
     tool_run(t, 0, "rm -rf store");
 #define CHILD FAKE "TMPDIR=$PWD TILEC_COMPILE_IN_CHILD=1 "
     tool_run(t, 70, CHILD "FAKE_PLUGIN=abort " RUN);
-    assert_true(tool_said(t, "the code generator crashed (signal 6) on kernel 'copy'"));
-    assert_true(tool_said(t, "it said: LLVM ERROR: Cannot select"));
-    assert_true(tool_said(t, "its input is saved in "));
+    assert_true(tool_output_has(t, "the code generator crashed (signal 6) on kernel 'copy'"));
+    assert_true(tool_output_has(t, "it said: LLVM ERROR: Cannot select"));
+    assert_true(tool_output_has(t, "its input is saved in "));
     tool_run(t, 0, "rm ./*.tir");
     tool_run(t, 70, CHILD "FAKE_PLUGIN=crash " RUN);
-    assert_true(tool_said(t, "the code generator crashed (signal 11)"));
+    assert_true(tool_output_has(t, "the code generator crashed (signal 11)"));
     tool_run(t, 0, "rm ./*.tir");
     tool_fails(t, 4, "'copy' is refused", CHILD "FAKE_PLUGIN=refuse " RUN);
     // And the next one works.
@@ -177,16 +177,17 @@ static void a_defect_leaves_a_file(void **state) {
     for (size_t i = 0; i < sizeof defects / sizeof *defects; i++) {
         tool_run(t, 0, "rm -rf store");
         tool_run(t, 70, HERE "FAKE_PLUGIN=%s " RUN, defects[i][0]);
-        assert_true(tool_said(t, defects[i][1]));
-        assert_true(tool_said(t, "its input is saved in "));
+        assert_true(tool_output_has(t, defects[i][1]));
+        assert_true(tool_output_has(t, "its input is saved in "));
         tool_run(t, 0, "cat tilec-defect-*.tir && tilec opt --verify tilec-defect-*.tir");
-        assert_true(tool_said(t, "// tilec failed on this input while it generated code for it."));
-        assert_true(tool_said(t, "// Target: "));
-        assert_true(tool_said(t, "kernel @copy("));
+        assert_true(
+            tool_output_has(t, "// tilec failed on this input while it generated code for it."));
+        assert_true(tool_output_has(t, "// Target: "));
+        assert_true(tool_output_has(t, "kernel @copy("));
         tool_run(t, 0, "rm ./*.tir");
     }
     tool_run(t, 70, HERE "TMPDIR=/none FAKE_PLUGIN=fatal " RUN);
-    assert_true(tool_said(t, "its input could not be saved in a file"));
+    assert_true(tool_output_has(t, "its input could not be saved in a file"));
     tool_prints(t, "y: f32[3] = ", HERE RUN);
 }
 

@@ -98,7 +98,7 @@ static void test_cases(void **state) {
                                   .args = 2});
         warp_watch(&w);
         uint64_t at = warp_upload(&w, x, sizeof x);
-        warp_run_well(&w, "k", 1, lanes, 0, (uint64_t[]){at, at}, 2);
+        warp_run_ok(&w, "k", 1, lanes, 0, (uint64_t[]){at, at}, 2);
         warp_download(&w, at, y, sizeof y);
         for (uint32_t l = 0; l < lanes; l++) {
             uint32_t from = cases[i].from(l), expected = from == NOBODY ? 0 : 100 + from;
@@ -123,7 +123,7 @@ static void test_masks(void **state) {
         "v_add_u32_dpp v16, v12, v12 row_shr:2 row_mask:0x5 bank_mask:0xe";
     amd_open(&w, &(AmdSource){"gfx942", amd_kernel(arena, "gfx942", body), .args = 2});
     uint64_t at = warp_upload(&w, x, sizeof x);
-    warp_run_well(&w, "k", 1, 64, 0, (uint64_t[]){at, at}, 2);
+    warp_run_ok(&w, "k", 1, 64, 0, (uint64_t[]){at, at}, 2);
     warp_download(&w, at, y, sizeof y);
     for (uint32_t l = 0; l < 64; l++) {
         bool written = l / 16 % 2 == 0 && l % 16 >= 4;

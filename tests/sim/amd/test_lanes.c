@@ -297,7 +297,7 @@ static void run_case(const char *processor, const char *name, const Case *c, boo
     warp_watch(&w);
     fill(x, 7);
     uint64_t at = warp_upload(&w, x, sizeof x);
-    warp_run_well(&w, "k", 1, THREADS, 0, (uint64_t[]){at, 0}, 2);
+    warp_run_ok(&w, "k", 1, THREADS, 0, (uint64_t[]){at, 0}, 2);
     warp_download(&w, at, y, sizeof y);
     for (uint32_t t = 0; t < THREADS; t++) {
         Words z = {0};
@@ -331,7 +331,7 @@ static void run_scalar(const char *processor, const char *before, const char *te
     amd_open(&w, &(AmdSource){processor, amd_kernel(arena, processor, body), .args = 2});
     warp_watch(&w);
     uint64_t at = warp_upload(&w, y, sizeof y);
-    warp_run_well(&w, "k", 1, 64, 0, (uint64_t[]){at, 0}, 2);
+    warp_run_ok(&w, "k", 1, 64, 0, (uint64_t[]){at, 0}, 2);
     warp_download(&w, at, y, sizeof y);
     if (y[31][0] != expected) fail_msg("'%s': %08x, expected %08x", text, y[31][0], expected);
     warp_close(&w);

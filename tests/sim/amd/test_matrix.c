@@ -191,7 +191,7 @@ static void run_case(const Case *t) {
     amd_open(&w, &(AmdSource){.processor = t->processor, .text = kernel(arena, t), .args = 1});
     warp_watch(&w);
     uint64_t at = warp_upload(&w, data, (size_t)lanes * LANE);
-    warp_run_well(&w, "k", 1, lanes, 0, &at, 1);
+    warp_run_ok(&w, "k", 1, lanes, 0, &at, 1);
     warp_download(&w, at, data, (size_t)lanes * LANE);
     for (uint32_t l = 0; l < lanes; l++)
         for (uint32_t r = 0; r < results(t); r++) {
@@ -227,7 +227,7 @@ static void test_exact(void **state) {
     }
     amd_open(&w, &(AmdSource){.processor = t.processor, .text = kernel(arena, &t), .args = 1});
     uint64_t at = warp_upload(&w, data, 64 * LANE);
-    warp_run_well(&w, "k", 1, 64, 0, &at, 1);
+    warp_run_ok(&w, "k", 1, 64, 0, &at, 1);
     warp_download(&w, at, data, 64 * LANE);
     uint32_t d;
     memcpy(&d, data[17] + C_AT + 12, 4);

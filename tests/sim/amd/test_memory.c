@@ -260,7 +260,7 @@ static void test_cases(void **state) {
         warp_watch(&w);
         w.observer_count = 2;  // lanes of one wave write one place here
         uint64_t at = warp_upload(&w, x, sizeof x), other = warp_upload(&w, zero, sizeof zero);
-        warp_run_well(&w, "k", 1, threads, 0, (uint64_t[]){at, other}, 2);
+        warp_run_ok(&w, "k", 1, threads, 0, (uint64_t[]){at, other}, 2);
         warp_download(&w, at, y, sizeof y);
         for (uint32_t t = 0; t < threads; t++)
             if (y[t][0] != c->expected(t, x))
@@ -288,7 +288,7 @@ static void test_bounds(void **state) {
     amd_open(&w, &(AmdSource){"gfx90a", text, .args = 2});
     warp_watch(&w);
     uint64_t at = warp_upload(&w, x, sizeof x);
-    warp_run_well(&w, "k", 1, THREADS, 0, (uint64_t[]){at, at}, 2);
+    warp_run_ok(&w, "k", 1, THREADS, 0, (uint64_t[]){at, at}, 2);
     warp_download(&w, at, y, sizeof y);
     for (uint32_t t = 0; t < THREADS; t++) assert_int_equal(y[t][1], t < 40 ? 9 : 0x01010101);
     warp_close(&w);
