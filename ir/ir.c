@@ -212,11 +212,11 @@ bool ir_changes_memory(const IrOp *op) {
     return ir_op_info(op->code)->effect == IR_EFFECT_WRITE;
 }
 
-bool ir_keeps_cached(const IrOp *op) {
+bool ir_evicts_last(const IrOp *op) {
     return op->code == IR_VIEW_STORE && ir_attr_int(op, IR_ATTR_CACHE) == IR_CACHE_LAST;
 }
 
-bool ir_leaves_caches(const IrOp *op) {
+bool ir_evicts_first(const IrOp *op) {
     int64_t cache = op->code == IR_VIEW_STORE ? ir_attr_int(op, IR_ATTR_CACHE) : IR_CACHE_NORMAL;
     return cache == IR_CACHE_FIRST || cache == IR_CACHE_STREAM;
 }

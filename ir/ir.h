@@ -276,8 +276,8 @@ static inline void ir_set_math_exact(IrValue *v) {
 // it in its place, but changes nothing.
 bool ir_changes_memory(const IrOp *op);
 // Is it a store to a view with a hint that the caches should keep the memory, or need not keep it?
-bool ir_keeps_cached(const IrOp *op);
-bool ir_leaves_caches(const IrOp *op);
+bool ir_evicts_last(const IrOp *op);
+bool ir_evicts_first(const IrOp *op);
 // May the op be used in `requires` and `grid`? The launcher computes them on scalars, in a straight
 // line: no loops, no tiles, no functions such as exp (runtime/launch_code.def has the same list).
 bool ir_launchable(const IrOp *op);

@@ -199,7 +199,7 @@ static void add_index(const IrValue *v, uint32_t *axes, uint32_t *wanted) {
 }
 
 // Does every lane of the access touch a different element?
-static bool lanes_apart(const IrOp *op) {
+static bool lanes_disjoint(const IrOp *op) {
     uint32_t axes = 0, wanted = 0;
     if (!alias_is_view_access(op)) {
         add_index(ir_operand(op, 0), &axes, &wanted);
@@ -213,7 +213,7 @@ static bool lanes_apart(const IrOp *op) {
 }
 
 bool alias_same_elements(unsigned facts, const IrOp *a, const IrOp *b) {
-    if (!same_elements(a, b) || !lanes_apart(a)) return false;
+    if (!same_elements(a, b) || !lanes_disjoint(a)) return false;
     const IrValue *x = root_of(ir_operand(a, 0)), *y = root_of(ir_operand(b, 0));
     return x == y || (x && y && x->type->kind == IR_VIEW && (facts & FACT_DISJOINT));
 }

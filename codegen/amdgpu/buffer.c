@@ -159,7 +159,7 @@ void amdgpu_masked_load(Gen *g, const IrOp *op, LLVMTypeRef elem, uint32_t bits,
     LLVMValueRef none = gen_i32(g, 0);
     LLVMValueRef args[] = {resource_of(g, at.data), offset_of(g, &at, mask), none, none};
     LLVMValueRef all = gen_intrinsic(g, "llvm.amdgcn.raw.ptr.buffer.load", 1, &moved, 4, args);
-    if (gpu_is_transient(op)) gen_nontemporal(g, all);
+    if (gpu_evicts_first(op)) gen_nontemporal(g, all);
     if (other) {
         LLVMValueRef there = joined(g, elem, bits, count, other);
         if (!LLVMIsNull(there)) all = LLVMBuildSelect(g->b, mask, all, there, "");
@@ -175,5 +175,5 @@ void amdgpu_masked_store(Gen *g, const IrOp *op, LLVMTypeRef elem, uint32_t bits
     LLVMValueRef args[] = {joined(g, elem, bits, count, x), resource_of(g, at.data),
                            offset_of(g, &at, mask), none, none};
     LLVMValueRef store = gen_intrinsic(g, "llvm.amdgcn.raw.ptr.buffer.store", 1, &moved, 5, args);
-    if (gpu_is_transient(op)) gen_nontemporal(g, store);
+    if (gpu_evicts_first(op)) gen_nontemporal(g, store);
 }

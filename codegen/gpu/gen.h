@@ -65,11 +65,11 @@ typedef struct GpuGen {
     // NVIDIA: the first thread of those that execute what is translated now; the barrier after
     // which no other goes on, NULL: all do (roles.c).
     uint32_t first_thread;
-    const IrOp *alone_after;
+    const IrOp *leader_only_after;
     // NVIDIA: the latest code that one thread executes (codegen/nvptx/map.c): its condition, and
     // the blocks before, of and after it.
-    LLVMValueRef once;
-    LLVMBasicBlockRef once_before, once_code, once_after;
+    LLVMValueRef leader;
+    LLVMBasicBlockRef leader_before, leader_code, leader_after;
     // AMD: the function has thread.copy; the smallest number of copies in a group, for waits.
     bool copies;
     uint32_t group_copies;
@@ -79,7 +79,7 @@ static inline GpuGen *gpu_gen(Gen *g) { return (GpuGen *)g; }
 
 void gpu_memory(Gen *g, const IrOp *op);  // memory.c
 // Does its hint say that the caches need not keep the memory?
-bool gpu_is_transient(const IrOp *op);
+bool gpu_evicts_first(const IrOp *op);
 void gpu_shuffle(Gen *g, const IrOp *op);    // shuffle.c
 void gpu_pack(Gen *g, const IrOp *op);       // shuffle.c
 void gpu_reduce(Gen *g, const IrOp *op);     // shuffle.c: over one thread's registers

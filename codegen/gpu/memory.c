@@ -53,7 +53,7 @@ static uint32_t align_of(const IrOp *op, Dtype elem) {
     return align ? (uint32_t)align : (uint32_t)dtype_size(elem);
 }
 
-bool gpu_is_transient(const IrOp *op) {
+bool gpu_evicts_first(const IrOp *op) {
     int64_t cache = ir_attr_int(op, IR_ATTR_CACHE);
     return cache == IR_CACHE_FIRST || cache == IR_CACHE_STREAM;
 }
@@ -130,7 +130,7 @@ static LLVMValueRef load_branching(Gen *g, const IrOp *op, LLVMTypeRef type, uin
     if (mask) b = branch_begin(g, mask);
     LLVMValueRef v = LLVMBuildLoad2(g->b, type, p, "");
     LLVMSetAlignment(v, align);
-    if (gpu_is_transient(op)) gen_nontemporal(g, v);
+    if (gpu_evicts_first(op)) gen_nontemporal(g, v);
     if (!mask) return v;
     branch_end(g, &b);
     LLVMValueRef phi = LLVMBuildPhi(g->b, type, "");
@@ -183,7 +183,7 @@ static void store_some(Gen *g, const IrOp *op, LLVMValueRef p, LLVMValueRef mask
     if (mask) b = branch_begin(g, mask);
     LLVMValueRef store = LLVMBuildStore(g->b, v, p);
     LLVMSetAlignment(store, align);
-    if (gpu_is_transient(op)) gen_nontemporal(g, store);
+    if (gpu_evicts_first(op)) gen_nontemporal(g, store);
     if (mask) branch_end(g, &b);
 }
 

@@ -86,10 +86,10 @@ static bool is_arithmetic(LLVMValueRef x) {
 }
 
 // Is there nothing but arithmetic since the latest code of one thread?
-static bool follows_once(Gen *g, LLVMValueRef condition) {
+static bool follows_leader(Gen *g, LLVMValueRef condition) {
     const GpuGen *n = gpu_gen(g);
     LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
-    if (n->once != condition || n->once_after != here) return false;
+    if (n->leader != condition || n->leader_after != here) return false;
     for (LLVMValueRef x = LLVMGetFirstInstruction(here); x; x = LLVMGetNextInstruction(x))
         if (!is_arithmetic(x)) return false;
     return true;
@@ -103,31 +103,31 @@ static void move_before(Gen *g, LLVMBasicBlockRef from, LLVMValueRef to) {
     }
 }
 
-// Code that is built until end_once is executed where the condition holds.
-static void begin_once(Gen *g, LLVMValueRef condition) {
+// Code that is built until end_leader is executed where the condition holds.
+static void begin_leader(Gen *g, LLVMValueRef condition) {
     GpuGen *n = gpu_gen(g);
-    if (follows_once(g, condition)) {
-        move_before(g, n->once_after, LLVMGetBasicBlockTerminator(n->once_before));
+    if (follows_leader(g, condition)) {
+        move_before(g, n->leader_after, LLVMGetBasicBlockTerminator(n->leader_before));
     } else {
-        n->once = condition;
-        n->once_before = LLVMGetInsertBlock(g->b);
-        n->once_code = gen_block(g, "once");
-        n->once_after = gen_block(g, "all");
-        LLVMBuildCondBr(g->b, condition, n->once_code, n->once_after);
-        LLVMPositionBuilderAtEnd(g->b, n->once_code);
-        LLVMBuildBr(g->b, n->once_after);
+        n->leader = condition;
+        n->leader_before = LLVMGetInsertBlock(g->b);
+        n->leader_code = gen_block(g, "once");
+        n->leader_after = gen_block(g, "all");
+        LLVMBuildCondBr(g->b, condition, n->leader_code, n->leader_after);
+        LLVMPositionBuilderAtEnd(g->b, n->leader_code);
+        LLVMBuildBr(g->b, n->leader_after);
     }
-    LLVMPositionBuilderBefore(g->b, LLVMGetBasicBlockTerminator(n->once_code));
+    LLVMPositionBuilderBefore(g->b, LLVMGetBasicBlockTerminator(n->leader_code));
 }
 
-static void end_once(Gen *g) { LLVMPositionBuilderAtEnd(g->b, gpu_gen(g)->once_after); }
+static void end_leader(Gen *g) { LLVMPositionBuilderAtEnd(g->b, gpu_gen(g)->leader_after); }
 
-static void by_one(Gen *g, const IrOp *op, uint32_t mask, const char *text, const char *letters,
-                   LLVMValueRef *x) {
+static void by_leader(Gen *g, const IrOp *op, uint32_t mask, const char *text, const char *letters,
+                      LLVMValueRef *x) {
     LLVMValueRef condition = gen_operand(g, op, mask);
-    if (condition) begin_once(g, condition);
+    if (condition) begin_leader(g, condition);
     assembly(g, text, letters, x);
-    if (condition) end_once(g);
+    if (condition) end_leader(g);
 }
 
 // ---- barriers -----------------------------------------------------------------------------------
@@ -136,21 +136,21 @@ static void by_one(Gen *g, const IrOp *op, uint32_t mask, const char *text, cons
 static void init(Gen *g, const IrOp *op) {
     int32_t arrivals = (int32_t)ir_attr_int(op, IR_ATTR_ARRIVALS);
     LLVMValueRef x[] = {shared_address(g, op, 0), gen_i32(g, arrivals)};
-    by_one(g, op, 1,
-           "mbarrier.init.shared::cta.b64 [$0], $1;\n\t"
-           "fence.mbarrier_init.release.cluster;",
-           "rn", x);
+    by_leader(g, op, 1,
+              "mbarrier.init.shared::cta.b64 [$0], $1;\n\t"
+              "fence.mbarrier_init.release.cluster;",
+              "rn", x);
 }
 
 static void end(Gen *g, const IrOp *op) {
     LLVMValueRef x[] = {shared_address(g, op, 0)};
-    by_one(g, op, 1, "mbarrier.inval.shared::cta.b64 [$0];", "r", x);
+    by_leader(g, op, 1, "mbarrier.inval.shared::cta.b64 [$0];", "r", x);
 }
 
 static void expect(Gen *g, const IrOp *op) {
     LLVMValueRef bytes = gen_i32(g, (int32_t)ir_attr_int(op, IR_ATTR_COUNT));
     LLVMValueRef x[] = {shared_address(g, op, 0), bytes};
-    by_one(g, op, 1, "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "rn", x);
+    by_leader(g, op, 1, "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "rn", x);
 }
 
 // Lanes do it under a predicate: a branch would end the warp's straight code.
@@ -199,7 +199,7 @@ static void tma_load(Gen *g, const IrOp *op) {
              "cp.async.bulk.tensor.%ud.shared::cluster.global.mbarrier::complete_tx::bytes "
              "[$0], [$2, {%s}], [$1];",
              map->rank, coords);
-    by_one(g, op, 3, text, letters, x);
+    by_leader(g, op, 3, text, letters, x);
 }
 
 void nvptx_map(Gen *g, const IrOp *op) {

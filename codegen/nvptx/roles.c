@@ -87,8 +87,8 @@ static void translate(Gen *g, const bool *left_out, uint32_t first_thread) {
     GpuGen *n = gpu_gen(g);
     g->skipped = left_out;
     n->first_thread = first_thread;
-    n->alone_after = first_thread ? last_barrier(ir_body(g->func)) : NULL;
-    n->once = NULL;
+    n->leader_only_after = first_thread ? last_barrier(ir_body(g->func)) : NULL;
+    n->leader = NULL;
     gen_ops(g, ir_body(g->func));
 }
 
@@ -109,7 +109,7 @@ static void branch(Gen *g, LLVMIntPredicate p, LLVMValueRef a, int b, LLVMBasicB
 }
 
 // The first thread goes on: what it does needs no branch around what one thread does.
-void nvptx_go_alone(Gen *g) {
+void nvptx_continue_as_leader(Gen *g) {
     LLVMBasicBlockRef alone = gen_block(g, "alone");
     branch(g, LLVMIntEQ, nvptx_ops.thread_id(g), (int)gpu_gen(g)->first_thread, alone,
            gpu_gen(g)->done);

@@ -20,7 +20,7 @@ void nvptx_barrier(Gen *g, const IrOp *op) {
                   roles ? "llvm.nvvm.barrier.cta.sync.aligned.count"
                         : "llvm.nvvm.barrier.cta.sync.aligned.all",
                   0, NULL, roles ? 2 : 1, x);
-    if (op == gpu_gen(g)->alone_after) nvptx_go_alone(g);
+    if (op == gpu_gen(g)->leader_only_after) nvptx_continue_as_leader(g);
 }
 
 // ---- shuffles: words of 32 bits -----------------------------------------------------------------

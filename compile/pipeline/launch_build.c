@@ -281,8 +281,8 @@ static void note_access(const IrValue *v, MetaArg *arg) {
 static void note_hints(const IrValue *view, MetaArg *arg) {
     arg->leaves = true;
     for (const IrUse *u = view->uses; u; u = u->next) {
-        if (u->user->code == IR_VIEW_STORE && !ir_leaves_caches(u->user)) arg->leaves = false;
-        if (ir_keeps_cached(u->user)) arg->keeps = true;
+        if (u->user->code == IR_VIEW_STORE && !ir_evicts_first(u->user)) arg->leaves = false;
+        if (ir_evicts_last(u->user)) arg->keeps = true;
     }
 }
 

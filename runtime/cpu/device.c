@@ -112,11 +112,11 @@ static void push(Pool *pool, Stream *stream, Command *command) {
 
 // With more than this, the caller does not do it itself, though the stream is idle: it takes longer
 // than waking a worker.
-enum { MOVE_HERE = 32 << 10 };
+enum { MOVE_INLINE = 32 << 10 };
 
 static tilec_status run_move(tilec_device *device, Stream *s, const RtMove *move, bool wait) {
     Pool *pool = enter(device, s);
-    bool now = (wait || move->size <= MOVE_HERE) && stream_take(s);
+    bool now = (wait || move->size <= MOVE_INLINE) && stream_take(s);
     if (now) {
         pool_unlock(pool);
         rt_move_run(move);
@@ -329,8 +329,8 @@ static tilec_status run_grid(Grid *grid, Scratch *scratch, bool *handed, Stream 
 
 // Runs the launch on this thread, with the stream taken. With `briefly` it stops when it takes
 // longer than expected.
-static void run_here(tilec_device *device, Stream *s, const RtLaunch *l, int64_t total,
-                     Scratch *scratch, bool briefly) {
+static void run_inline(tilec_device *device, Stream *s, const RtLaunch *l, int64_t total,
+                       Scratch *scratch, bool briefly) {
     Pool *pool = device->state;
     RtReport report = {0};
     tilec_status status;
@@ -370,7 +370,7 @@ static tilec_status launch(tilec_device *device, void *stream, const RtLaunch *l
     Command *c = queued ? make_launch(device, l, total) : NULL;
     if (c) push(pool, s, c);
     pool_unlock(pool);
-    if (here) run_here(device, s, l, total, scratch, brief);
+    if (here) run_inline(device, s, l, total, scratch, brief);
     return queued && !c ? fail_memory(device) : TILEC_OK;
 }
 

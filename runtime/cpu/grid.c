@@ -192,7 +192,7 @@ uint64_t grid_run(Grid *grid, Scratch *scratch) {
     thread.services.cancel = &thread.cancel;
     join_list(&thread);
     if (grid->brief) thread.now = os_time_ns();
-    thread.deadline = thread.now + POOL_HERE_NS;
+    thread.deadline = thread.now + POOL_INLINE_NS;
     uint64_t mode = cpu_float_mode_usual();
     for (int64_t first, last; take(grid, &first, &last);)
         if (!run_chunk(&thread, memory, first, last)) break;
@@ -203,7 +203,7 @@ uint64_t grid_run(Grid *grid, Scratch *scratch) {
 
 bool grid_is_short(const RtModule *module, int64_t total) {
     uint64_t cost = atomic_load_explicit(&module->cost, memory_order_relaxed);
-    return cost && cost <= (uint64_t)POOL_HERE_NS * PS / (uint64_t)total;
+    return cost && cost <= (uint64_t)POOL_INLINE_NS * PS / (uint64_t)total;
 }
 
 void grid_note_cost(const Grid *grid, uint64_t cost) {

@@ -113,14 +113,16 @@ static void stop_workers(Pool *pool) {
 // Differs in each process of a chain of forks. Bit 0 says that the pool is being repaired after a
 // fork.
 enum { REPAIRING = 1 };
-static uint32_t life_now(void) { return 2 * os_fork_generation(); }
+static uint32_t fork_generation_now(void) { return 2 * os_fork_generation(); }
 
 tilec_status pool_create(tilec_context *context, uint32_t threads, Pool **pool) {
     OsMutex *print_lock = os_mutex_create_long();  // released when there is no memory
     Pool *p = aligned_alloc(_Alignof(Pool), sizeof *p);
     if (!p) os_out_of_memory();
-    *p = (Pool){
-        .context = context, .thread_count = threads, .print_lock = print_lock, .life = life_now()};
+    *p = (Pool){.context = context,
+                .thread_count = threads,
+                .print_lock = print_lock,
+                .fork_generation = fork_generation_now()};
     p->workers = calloc(threads, sizeof *p->workers);
     if (!p->workers) {
         free(p);
@@ -178,16 +180,17 @@ static void repair_after_fork(Pool *pool) {
 }
 
 void pool_enter(Pool *pool) {
-    uint32_t now = life_now(), seen = atomic_load_explicit(&pool->life, memory_order_acquire);
+    uint32_t now = fork_generation_now(),
+             seen = atomic_load_explicit(&pool->fork_generation, memory_order_acquire);
     while (seen != now) {
         // One thread of the child repairs the pool; the others wait for it.
         if (seen != now + REPAIRING &&
-            atomic_compare_exchange_strong(&pool->life, &seen, now + REPAIRING)) {
+            atomic_compare_exchange_strong(&pool->fork_generation, &seen, now + REPAIRING)) {
             repair_after_fork(pool);
-            atomic_store(&pool->life, now);
+            atomic_store(&pool->fork_generation, now);
             return;
         }
         os_spin_hint();
-        seen = atomic_load(&pool->life);
+        seen = atomic_load(&pool->fork_generation);
     }
 }

@@ -29,8 +29,8 @@
 #include "runtime/cpu/device.h"
 
 // Threads spin for POOL_SPIN_NS before they sleep. A grid that will probably take no longer than
-// POOL_HERE_NS is not worth waking another processor.
-enum { POOL_THREADS_MAX = 1024, POOL_SPIN_NS = 50000, POOL_HERE_NS = 2000 };
+// POOL_INLINE_NS is not worth waking another processor.
+enum { POOL_THREADS_MAX = 1024, POOL_SPIN_NS = 50000, POOL_INLINE_NS = 2000 };
 
 enum { COMMANDS_PREPARED = 64 };
 
@@ -56,7 +56,7 @@ typedef struct Pool {
     uint32_t thread_count;  // the caller's thread included
     uint64_t spin_ns;
     _Atomic uint32_t epoch;
-    _Atomic uint32_t life;  // the process in which the pool is intact
+    _Atomic uint32_t fork_generation;  // the process in which the pool is intact
 
     // Words that threads wait on, each in a cache line of its own.
     _Alignas(64) _Atomic uint32_t work;
@@ -95,7 +95,7 @@ typedef struct Grid {
     int64_t total;
     uint32_t threads_expected;  // estimate of the threads that will share it
     uint64_t cost;              // ps of a program, as in RtModule; guarded by the pool's lock
-    bool brief;                 // only one thread runs it, for at most POOL_HERE_NS
+    bool brief;                 // only one thread runs it, for at most POOL_INLINE_NS
     _Alignas(64) _Atomic int64_t next;    // the first program that is not taken yet
     _Alignas(64) _Atomic int64_t failed;  // the lowest program whose assert failed; INT64_MAX: none
     // The rest of that failure, guarded by the pool's lock.
@@ -208,7 +208,7 @@ uint64_t grid_run(Grid *grid, Scratch *scratch);
 void grid_note_cost(const Grid *grid, uint64_t cost);
 // Is nothing left to take?
 bool grid_is_taken(const Grid *grid);
-// Will a launch of `total` programs probably end within POOL_HERE_NS?
+// Will a launch of `total` programs probably end within POOL_INLINE_NS?
 bool grid_is_short(const RtModule *module, int64_t total);
 // The report of a finished grid; TILEC_OK: it has none.
 bool grid_is_clean(const Grid *grid);  // it has nothing to report

@@ -84,7 +84,7 @@ static void notify_access(AmdWave *w, const AmdInstr *i, const AmdTouch *t) {
                        .data = t->data,
                        .there = t->host};
         SIM_NOTIFY(w->run, access, &a);
-        if (w->run->late_observed) amd_pend_touch(w, &a);
+        if (w->run->late_observed) amd_pending_note_access(w, &a);
     }
 }
 

@@ -121,7 +121,7 @@ void amd_run_atomic(AmdWave *w, const AmdInstr *i) {
                      : a->unit == AMD_FLAT_UNIT ? AMD_CLASS_FLAT
                      : a->returns               ? AMD_CLASS_VECTOR
                                                 : AMD_CLASS_STORE;
-    AmdPending *p = amd_pend(w, i, class, a->returns ? a->words : 0);
+    AmdPending *p = amd_pending_new(w, i, class, a->returns ? a->words : 0);
     if (!amd_touch_lanes(w, i, a, &lanes, SIM_ACCESS_ATOMIC, NULL, &t)) return;
     p->kind = AMD_VECTOR, p->number = a->result.number, p->mask = lanes.mask;
     if (p->words) memset(p->data, 0, (size_t)p->words * AMD_LANES * 2 * sizeof *p->data);
@@ -129,7 +129,7 @@ void amd_run_atomic(AmdWave *w, const AmdInstr *i) {
         run_lane(w, a, &t, (uint32_t)__builtin_ctzll(left), p, &bad);
     if (p->words) {
         p->mask = amd_exec(w);  // outside the buffer: 0
-        amd_pend_begin(w, p);
+        amd_pending_issue(w, p);
     }
     if (bad) amd_report_poison(w, i, SIM_POISON_STORE, bad);
 }

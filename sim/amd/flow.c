@@ -84,11 +84,11 @@ void amd_fence(AmdWave *w, const AmdInstr *i) {
 }
 // For gfx12: counted as a load, and as a store if it writes back.
 void amd_invalidate(AmdWave *w, const AmdInstr *i) {
-    amd_pend(w, i, AMD_CLASS_VECTOR, 0);
+    amd_pending_new(w, i, AMD_CLASS_VECTOR, 0);
     amd_fence(w, i);
 }
 void amd_write_back(AmdWave *w, const AmdInstr *i) {
-    amd_pend(w, i, AMD_CLASS_STORE, 0);
+    amd_pending_new(w, i, AMD_CLASS_STORE, 0);
     amd_fence(w, i);
 }
 
@@ -250,7 +250,7 @@ AmdRun amd_bpermute, amd_permute, amd_swizzle;
 
 static void exchange(AmdWave *w, const AmdInstr *i, const uint32_t *from, const AmdOperand *source,
                      const AmdOperand *selector) {
-    AmdPending *p = amd_pend(w, i, AMD_CLASS_LDS, 1);
+    AmdPending *p = amd_pending_new(w, i, AMD_CLASS_LDS, 1);
     uint64_t exec = amd_exec(w);
     p->kind = AMD_VECTOR, p->number = i->d[0].number, p->mask = exec;
     for (uint32_t l = 0; l < w->lanes; l++) {
@@ -259,7 +259,7 @@ static void exchange(AmdWave *w, const AmdInstr *i, const uint32_t *from, const 
         p->data[AMD_LANES + l] = none ? 0 : amd_word_poison(w, source, 0, from[l]);
         if (selector && amd_word_poison(w, selector, 0, l)) p->data[AMD_LANES + l] = UINT32_MAX;
     }
-    amd_pend_begin(w, p);
+    amd_pending_issue(w, p);
 }
 
 // gfx10 and later move only within each 32 of 64 lanes.

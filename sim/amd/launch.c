@@ -133,7 +133,7 @@ static bool make_group(AmdLaunch *run) {
 static void free_group(AmdGroup *g) {
     for (uint32_t i = 0; i < g->wave_count; i++) {
         AmdWave *w = &g->waves[i];
-        amd_pend_free(w);
+        amd_pending_free(w);
         free(w->pending);
         free(w->vectors);
         free(w->shadows);

@@ -247,7 +247,7 @@ static void run_load(AmdWave *w, const AmdInstr *i, const AmdAccess *a) {
     AmdLanesTouched lanes;
     AmdTouch t;
     uint32_t pieces = a->pieces;
-    AmdPending *p = amd_pend(w, i, class_of(a, true), a->words * pieces);
+    AmdPending *p = amd_pending_new(w, i, class_of(a, true), a->words * pieces);
     p->kind = AMD_VECTOR, p->number = a->result.number, p->mask = amd_exec(w);
     p->half = a->half, p->high = a->high;
     for (uint32_t piece = 0; piece < pieces; piece++) {
@@ -256,7 +256,7 @@ static void run_load(AmdWave *w, const AmdInstr *i, const AmdAccess *a) {
         for (uint32_t l = 0; l < w->lanes; l++) load_lane(a, &t, &lanes, l, piece * a->words, p);
     }
     if (a->transposed) transpose(w, a, p);
-    amd_pend_begin(w, p);
+    amd_pending_issue(w, p);
 }
 
 // ---- Loads that go to LDS ----
@@ -266,7 +266,7 @@ static void run_load_lds(AmdWave *w, const AmdInstr *i, const AmdAccess *a) {
     AmdTouch t, to = {.space = SIM_SPACE_SHARED, .kind = SIM_ACCESS_ASYNC_START};
     if (!amd_addresses(w, i, a, 0, &lanes)) return;
     if (!amd_touch_lanes(w, i, a, &lanes, SIM_ACCESS_ASYNC_READ, NULL, &t)) return;
-    AmdPending *p = amd_pend(w, i, AMD_CLASS_VECTOR, a->words);
+    AmdPending *p = amd_pending_new(w, i, AMD_CLASS_VECTOR, a->words);
     p->lds = true, p->mask = amd_exec(w), p->bytes = 4u * a->words;
     // As many bits as the LDS size needs: gfx950's LDS is larger.
     uint32_t bits = w->kernel->processor == 0x950 ? 0x3ffff : 0xffff;
@@ -325,7 +325,7 @@ static void run_store(AmdWave *w, const AmdInstr *i, const AmdAccess *a) {
     AmdLanesTouched lanes;
     AmdTouch t;
     Bytes b;
-    amd_pend(w, i, class_of(a, false), 0);
+    amd_pending_new(w, i, class_of(a, false), 0);
     for (uint32_t piece = 0; piece < a->pieces; piece++) {
         if (!amd_addresses(w, i, a, piece, &lanes)) return;
         gather(w, a, piece ? &a->more : &a->data, lanes.mask, &b);
@@ -382,7 +382,7 @@ void amd_run_smem(AmdWave *w, const AmdInstr *i) {
     if (!scalar_address(w, i, a, &address, &left)) return;
     AmdLanesTouched lanes = {.mask = 1};
     AmdTouch t;
-    AmdPending *p = amd_pend(w, i, AMD_CLASS_SCALAR, a->words);
+    AmdPending *p = amd_pending_new(w, i, AMD_CLASS_SCALAR, a->words);
     lanes.address[0] = address;
     for (uint32_t n = 0; n < (a->bytes + 3u) / 4; n++)
         if (4 * (uint64_t)n + (a->bytes < 4 ? a->bytes : 4) <= left)
@@ -391,5 +391,5 @@ void amd_run_smem(AmdWave *w, const AmdInstr *i) {
     if (!amd_touch_lanes(w, i, a, &lanes, SIM_ACCESS_LOAD, NULL, &t)) return;
     p->kind = AMD_SCALAR, p->number = a->result.number, p->mask = 1;
     load_lane(a, &t, &lanes, 0, 0, p);
-    amd_pend_begin(w, p);
+    amd_pending_issue(w, p);
 }

@@ -28,7 +28,7 @@ static void make_room(AmdWave *w, AmdClass class) {
     amd_land(w, counts);
 }
 
-AmdPending *amd_pend(AmdWave *w, const AmdInstr *i, AmdClass class, uint32_t words) {
+AmdPending *amd_pending_new(AmdWave *w, const AmdInstr *i, AmdClass class, uint32_t words) {
     make_room(w, class);
     if (w->pending_count == w->pending_capacity) {
         uint32_t capacity = w->pending_capacity ? 2 * w->pending_capacity : 16;
@@ -75,7 +75,7 @@ static void find_clashes(AmdWave *w, AmdPending *p) {
 }
 
 // Registers that a load will fill are poison until then; scalars use lane 0.
-void amd_pend_begin(AmdWave *w, AmdPending *p) {
+void amd_pending_issue(AmdWave *w, AmdPending *p) {
     AmdOperand o = {.kind = p->kind, .number = p->number};
     if (p->lds) return;
     find_clashes(w, p);
@@ -229,7 +229,7 @@ void amd_land_all(AmdWave *w) {
 
 // ---- Barriers ----
 
-void amd_pend_touch(AmdWave *w, const SimAccess *access) {
+void amd_pending_note_access(AmdWave *w, const SimAccess *access) {
     bool own = access->kind == SIM_ACCESS_LOAD || access->kind == SIM_ACCESS_STORE ||
                access->kind == SIM_ACCESS_ATOMIC;
     if (!own) return;  // accesses to LDS are reported when they land
@@ -247,13 +247,13 @@ void amd_pend_touch(AmdWave *w, const SimAccess *access) {
     p->late = late;
 }
 
-void amd_pend_late(const AmdWave *w) {
+void amd_pending_report_late(const AmdWave *w) {
     for (uint32_t n = 0; n < w->pending_count; n++)
         for (const AmdLate *late = w->pending[n].late; late; late = late->next)
             SIM_NOTIFY(w->run, late, &late->access);
 }
 
-void amd_pend_free(AmdWave *w) {
+void amd_pending_free(AmdWave *w) {
     for (uint32_t n = 0; n < w->pending_count; n++) drop(&w->pending[n]);
     w->pending_count = 0;
 }

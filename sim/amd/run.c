@@ -145,7 +145,7 @@ static void begin_wave(AmdWave *w) {
     w->mode = d->rsrc1 >> 12 & 0xff;
     w->ieee = w->kernel->generation < 12 && d->rsrc1 >> 23 & 1;
     w->dx10_clamp = w->kernel->generation >= 12 || d->rsrc1 >> 21 & 1;
-    amd_pend_free(w);
+    amd_pending_free(w);
     begin_registers(w);
     if (!w->scratch_bytes) return;
     uint64_t bytes = (uint64_t)w->scratch_bytes * w->lanes;
@@ -208,7 +208,7 @@ static bool check_barrier(AmdGroup *g) {
     notify_barrier(g);
     for (uint32_t n = 0; n < g->wave_count; n++) {
         AmdWave *w = &g->waves[n];
-        amd_pend_late(w);
+        amd_pending_report_late(w);
         if (w->state != AMD_AT_BARRIER) continue;
         w->state = AMD_RUNS;
         w->signaled = 0;

@@ -220,15 +220,15 @@ bool amd_touch(AmdWave *w, const AmdInstr *i, AmdTouch *t);
 
 // Room for a load's data: words * AMD_LANES values and as many words of poison, which the caller
 // fills in.
-AmdPending *amd_pend(AmdWave *w, const AmdInstr *i, AmdClass class, uint32_t words);
+AmdPending *amd_pending_new(AmdWave *w, const AmdInstr *i, AmdClass class, uint32_t words);
 // Adds an access to the newest pending one, to be reported if that is late. Scalar loads are left
 // out: LLVM's fences do not wait for them on gfx12.
-void amd_pend_touch(AmdWave *w, const SimAccess *access);
+void amd_pending_note_access(AmdWave *w, const SimAccess *access);
 // Its registers are poison from now on.
-void amd_pend_begin(AmdWave *w, AmdPending *p);
+void amd_pending_issue(AmdWave *w, AmdPending *p);
 // Called when a barrier completes: accesses still in flight are late.
-void amd_pend_late(const AmdWave *w);
-void amd_pend_free(AmdWave *w);
+void amd_pending_report_late(const AmdWave *w);
+void amd_pending_free(AmdWave *w);
 void amd_land(AmdWave *w, const uint8_t *counts);
 void amd_land_all(AmdWave *w);
 

@@ -24,9 +24,9 @@ static void put_result(SimWarp *w, const SimInstr *i, uint32_t mask, const SimBl
     const SimBarrierOp *op = i->detail;
     uint32_t count = 0, all = 1, some = 0;
     for (uint32_t n = 0; n < b->warp_count; n++) {
-        count += (uint32_t)__builtin_popcount(bar->holds[n]);
-        all &= bar->holds[n] == bar->arrived[n];
-        some |= bar->holds[n] != 0;
+        count += (uint32_t)__builtin_popcount(bar->predicates[n]);
+        all &= bar->predicates[n] == bar->arrived[n];
+        some |= bar->predicates[n] != 0;
     }
     w->mask = mask;
     switch (op->kind) {
@@ -70,7 +70,7 @@ static void release(SimBlock *b, uint32_t number) {
 }
 
 static bool is_complete(const SimBlock *b, const SimBarrier *bar) {
-    uint32_t wanted = bar->wanted ? bar->wanted : live_warps(b) * SIM_LANES;
+    uint32_t wanted = bar->expected ? bar->expected : live_warps(b) * SIM_LANES;
     return bar->busy && threads_arrived(b, bar) >= wanted;
 }
 
@@ -106,12 +106,12 @@ bool sim_barrier_arrive(SimWarp *w, SimFragment *f, const SimInstr *i, uint32_t 
     if (!numbers(w, i, &number, &count)) return false;
     SimBarrier *bar = &b->barriers[number];
     bar->busy = true;
-    bar->wanted = count;
+    bar->expected = count;
     bar->arrived[w->index] |= mask;
     SimArrival arrival = {sim_place(w, i), mask, number};
     SIM_NOTIFY(w->run, arrive, &arrival);
     if (op->predicate.number >= 0)
-        bar->holds[w->index] |= sim_pred(w, op->predicate, op->negated) & mask;
+        bar->predicates[w->index] |= sim_pred(w, op->predicate, op->negated) & mask;
     bool waits = op->kind != SIM_BAR_ARRIVE;
     if (!waits) {
         if (is_complete(b, bar)) release(b, number);

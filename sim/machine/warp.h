@@ -98,9 +98,9 @@ typedef struct SimCopy {
 
 typedef struct SimBarrier {
     uint32_t arrived[SIM_WARPS], waited[SIM_WARPS];
-    uint32_t wanted;  // threads; 0: all of the block
+    uint32_t expected;  // threads; 0: all of the block
     bool busy;
-    uint32_t holds[SIM_WARPS];  // bar.red: lanes whose predicate is true
+    uint32_t predicates[SIM_WARPS];  // bar.red: lanes whose predicate is true
 } SimBarrier;
 
 typedef struct SimRun SimRun;

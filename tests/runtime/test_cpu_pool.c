@@ -656,7 +656,7 @@ static void short_entry(const void *args, int64_t first, int64_t last, void *scr
     for (int64_t p = first; p < last; p++) {
         t->counts[p]++;
         uint64_t begin = os_time_ns();
-        while (b->number == SLOW && os_time_ns() - begin < POOL_HERE_NS) os_spin_hint();
+        while (b->number == SLOW && os_time_ns() - begin < POOL_INLINE_NS) os_spin_hint();
         if (b->number == SLOW && pthread_equal(pthread_self(), t->launcher)) t->slow++;
         if (b->number == SLOW && p >= SHORT_GRID / 2) wait_for_others(t);
     }

@@ -159,10 +159,10 @@ struct Nest {
     uint8_t depth_of[IR_MAX_RANK];
     IrValue *variable[IR_MAX_RANK];  // of the open loops
     IrBuilder builder[MAX_DEPTH];
-    uint8_t depth;  // of the innermost open loop
-    bool straight;  // no loops: one vector covers the whole nest
-    bool once;      // one vector covers the reductions' axis
-    bool masked;    // at the edge: accesses have masks
+    uint8_t depth;    // of the innermost open loop
+    bool no_loops;    // no loops: one vector covers the whole nest
+    bool one_vector;  // one vector covers the reductions' axis
+    bool masked;      // at the edge: accesses have masks
     NestSurvey survey;
     uint32_t emitted;  // inline ops so far
     VEC(ValueMemo) memo;

@@ -189,7 +189,7 @@ static void emit_body(Lower *l, Nest *nest) {
         Root *root = &nest->roots.data[i];
         if (root->kind == ROOT_BUFFER) {
             access_buffer_store(l, nest, root->buffer, place, values[i]);
-            if (nest->straight && root->op)
+            if (nest->no_loops && root->op)
                 lower_tile(l, root->value)->vector = value_splat(nest, values[i]).value;
         } else if (root->kind == ROOT_STORE)
             access_store(l, nest, root->op, place, values[i]);
@@ -198,7 +198,7 @@ static void emit_body(Lower *l, Nest *nest) {
 
 // Emits the body for each coordinate of the side. Transposed loads read all coordinates before the
 // first store; this keeps more of the program's order, not less.
-static void emit_square(Lower *l, Nest *nest) {
+static void emit_transposed_block(Lower *l, Nest *nest) {
     uint32_t side = (uint32_t)nest->side;
     IrValue *base = nest->variable[side];
     nest->side_base = base;
@@ -238,7 +238,7 @@ static void emit_in_lanes(Lower *l, Nest *nest) {
         return;
     }
     if (nest->sides > 1 && !nest->masked) {
-        emit_square(l, nest);
+        emit_transposed_block(l, nest);
         return;
     }
     bool ends_here = nest->axis >= 0 && !along_lanes(nest);
@@ -396,7 +396,7 @@ static LaneRest find_rest(Lower *l, Nest *nest, const Interior *in, uint32_t lan
 }
 
 // The edge of squares: the coordinates of the side one by one, in a loop within the outer ones.
-static void emit_edge_of_squares(Lower *l, Nest *nest, IrBuilder *tail, IrValue *lo, IrValue *hi) {
+static void emit_transpose_edge(Lower *l, Nest *nest, IrBuilder *tail, IrValue *lo, IrValue *hi) {
     uint32_t side = (uint32_t)nest->side, lane = (uint32_t)nest->lane, sides = nest->sides;
     uint8_t side_depth = nest->depth_of[side], lane_depth = nest->depth_of[lane];
     IrBuilder *b = nest_builder(nest, nest->depth);
@@ -419,26 +419,26 @@ static void emit_edge_of_squares(Lower *l, Nest *nest, IrBuilder *tail, IrValue 
 
 // Does one vector cover the whole row? Then there is no loop, and accesses that may be outside have
 // masks.
-static bool is_once(const Lower *l, const Nest *nest) {
+static bool fits_one_vector(const Lower *l, const Nest *nest) {
     return nest->lane >= 0 && nest->lanes == nest->shape[nest->lane] && l->machine->masks &&
            nest->lanes > 1 && nest->sides <= 1 && !nest->pack && !has_axis_loop(nest);
 }
 
 // Are there no loops around it either? Then its values stay in registers for the nests that follow.
-static bool is_straight(const Lower *l, const Nest *nest) {
+static bool has_no_loops(const Lower *l, const Nest *nest) {
     for (uint32_t d = 0; d < nest->rank; d++)
         if ((int)d != nest->lane && nest->shape[d] > 1) return false;
-    return is_once(l, nest);
+    return fits_one_vector(l, nest);
 }
 
-static void emit_lanes_once(Lower *l, Nest *nest, const Interior *in) {
+static void emit_one_vector(Lower *l, Nest *nest, const Interior *in) {
     nest->variable[nest->lane] = lower_i64(nest_builder(nest, 0), 0);
     nest->builder[nest->depth + 1] = nest->builder[nest->depth];
     nest->depth++;
     nest->masked = in->from_start || in->end;
-    nest->once = along_lanes(nest);
+    nest->one_vector = along_lanes(nest);
     emit_in_lanes(l, nest);
-    nest->masked = nest->once = false;
+    nest->masked = nest->one_vector = false;
     nest->depth--;
     if (along_lanes(nest)) end_reductions(l, nest, nest_place(nest));
 }
@@ -448,8 +448,8 @@ static void emit_lanes(Lower *l, Nest *nest) {
     IrBuilder *hoist = nest_builder(nest, nest->depth);
     if (along_lanes(nest)) begin_reductions(l, nest);
     Interior in = access_interior(l, nest);
-    if (is_once(l, nest)) {
-        emit_lanes_once(l, nest, &in);
+    if (fits_one_vector(l, nest)) {
+        emit_one_vector(l, nest, &in);
         return;
     }
     IrBuilder *top = nest_builder(nest, 0);
@@ -474,7 +474,7 @@ static void emit_lanes(Lower *l, Nest *nest) {
     if (edge) {
         nest->masked = true;
         if (nest->sides > 1)
-            emit_edge_of_squares(l, nest, &tail, interior, end);
+            emit_transpose_edge(l, nest, &tail, interior, end);
         else
             emit_lane_loop(l, nest, &tail, interior, end, find_rest(l, nest, &in, lane));
         nest->masked = false;
@@ -532,8 +532,8 @@ static void emit(Lower *l, Nest *nest) {
     survey(l, nest);
     nest->lanes = choose_lanes(l, nest);
     transpose_choose(l, nest, largest_element(nest, false));
-    nest->straight = is_straight(l, nest);
-    if (!nest->straight && nest->sides <= 1) keep_early(l, nest);
+    nest->no_loops = has_no_loops(l, nest);
+    if (!nest->no_loops && nest->sides <= 1) keep_early(l, nest);
     survey(l, nest);
     if (nest->lane < 0)
         emit_single(l, nest);

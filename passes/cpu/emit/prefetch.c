@@ -51,9 +51,9 @@ static RowRead *find_row(Lower *l, const IrOp *load, const IrValue *row) {
 static bool is_time(Lower *l, const Nest *nest, const IrOp *load, const IrValue *row) {
     RowRead *known = find_row(l, load, row);
     if (!known) {
-        RowRead first = {ir_operand(load, 0), row, load, l->nest_number, nest->once};
+        RowRead first = {ir_operand(load, 0), row, load, l->nest_number, nest->one_vector};
         vec_push(l->scratch, &l->rows, first);
-        return nest->once;
+        return nest->one_vector;
     }
     if (known->nest == l->nest_number || known->fetched || nest->masked) return false;
     known->fetched = true;
@@ -69,7 +69,7 @@ static bool is_long(const Lower *l, const Nest *nest, int64_t size) {
 static IrValue *distance(Lower *l, Nest *nest, IrValue *view, int dim, int64_t size) {
     IrBuilder *top = nest_builder(nest, 0);
     IrValue *step = access_stride(l, top, view, (uint32_t)dim);
-    if (nest->once) {
+    if (nest->one_vector) {
         int64_t rows = TUNE_ROW_PREFETCH_BYTES / size / nest->lanes;
         return lower_mul(top, step, lower_i64(top, rows > 1 ? rows : 1));
     }
@@ -98,7 +98,7 @@ bool prefetch_next_row(Lower *l, Nest *nest, IrOp *load, NestValue pointer) {
     if (dim < 0 || nest->lane < 0 || nest->lanes == 1) return false;
     int64_t size = (int64_t)dtype_size(pointer.value->type->elem);
     uint32_t vectors = nest->shape[nest->lane] * (uint32_t)size / l->machine->vector_bytes;
-    if (!nest->once && vectors < TUNE_ROW_VECTORS) return false;
+    if (!nest->one_vector && vectors < TUNE_ROW_VECTORS) return false;
     IrValue *row = ir_operand(load, ir_view_index_start(load->code) + (uint32_t)dim);
     if (!is_time(l, nest, load, row)) return false;
     if (stores_early(nest) && is_long(l, nest, size))

@@ -305,7 +305,7 @@ void reduce_step(Lower *l, Nest *nest, Root *root, LanePlace place) {
     if (r.arg) x.place = place_value(nest, &r);
     if (r.has) x.has = mask ? mask : number_like(b, DTYPE_BOOL, 1, x.value[0]);
     Accumulated s = get_accumulated(l, root, &r);
-    bool first = nest->once && !r.arg && !r.has;  // the identity would not change it
+    bool first = nest->one_vector && !r.arg && !r.has;  // the identity would not change it
     s = first ? x : r.arg ? step_arg(l, b, &r, &s, &x) : combine(l, b, &r, &s, &x);
     put_accumulated(l, nest, root, &r, &s);
 }

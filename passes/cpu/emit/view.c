@@ -129,7 +129,7 @@ WholeMatrix access_whole(Lower *l, IrBuilder *b, IrOp *op) {
 static bool is_read(const IrValue *view) {
     for (const IrUse *use = view->uses; use; use = use->next) {
         IrOpcode code = use->user->code;
-        if (ir_keeps_cached(use->user)) return true;
+        if (ir_evicts_last(use->user)) return true;
         if (code != IR_VIEW_STORE && code != IR_VIEW_INSIDE && code != IR_NOALIAS) return true;
     }
     return false;

@@ -22,7 +22,7 @@ static void view_load(Threads *t, const IrOp *op) {
         IrValue *mask = access_mask(t, &s, reg);
         parts[i] = threads_load(t, access_pointer(t, &s, reg), r.vector, align_of(&s, r.vector),
                                 mask, other);
-        threads_keep_hint(op, parts[i]->def);
+        threads_copy_hint(op, parts[i]->def);
     }
     threads_define(t, op, 0, type->rank ? access_in_order(t, &r, parts) : parts[0]);
 }
@@ -41,7 +41,7 @@ static void view_store(Threads *t, const IrOp *op) {
         IrValue *part =
             r.vector == 1 ? threads_get(t, x, regs[0]) : threads_pick(t, x, r.vector, regs);
         uint32_t align = align_of(&s, r.vector);
-        threads_keep_hint(op, threads_store(t, access_pointer(t, &s, regs[0]), part, align, mask));
+        threads_copy_hint(op, threads_store(t, access_pointer(t, &s, regs[0]), part, align, mask));
     }
 }
 

@@ -80,7 +80,7 @@ static IrValue *load_bytes(Threads *t, const Selection *s, IrValue *number, uint
     Dtype packed = ir_operand(s->op, 0)->type->elem;
     uint32_t half = vector / 2, *order = arena_new(t->scratch, uint32_t, vector);
     IrValue *x = threads_load(t, byte_at(t, s, number), half, align_of(t, s, vector), mask, NULL);
-    threads_keep_hint(s->op, x->def);
+    threads_copy_hint(s->op, x->def);
     IrValue *both[2] = {widened(t, x, packed), NULL};
     both[1] = widened(t, ir_binary(&t->b, IR_SHR, x, like(t, x, 4)), packed);
     for (uint32_t i = 0; i < vector; i++) order[i] = i / 2 + i % 2 * half;
@@ -89,7 +89,7 @@ static IrValue *load_bytes(Threads *t, const Selection *s, IrValue *number, uint
 
 static IrValue *load_one(Threads *t, const Selection *s, IrValue *number, IrValue *mask) {
     IrValue *x = threads_load(t, byte_at(t, s, number), 1, 0, mask, NULL);
-    threads_keep_hint(s->op, x->def);
+    threads_copy_hint(s->op, x->def);
     x = ir_binary(&t->b, IR_SHR, x, shift_of(t, number));
     return widened(t, x, ir_operand(s->op, 0)->type->elem);
 }
@@ -148,7 +148,7 @@ static void store_bytes(Threads *t, const Selection *s, IrValue *number, IrValue
     IrValue *high = ir_binary(&t->b, IR_SHL, nibbles[1], like(t, nibbles[1], 4));
     IrValue *bytes = ir_binary(&t->b, IR_OR, nibbles[0], high);
     uint32_t align = align_of(t, s, vector);
-    threads_keep_hint(s->op, threads_store(t, byte_at(t, s, number), bytes, align, mask));
+    threads_copy_hint(s->op, threads_store(t, byte_at(t, s, number), bytes, align, mask));
 }
 
 static void change(Threads *t, IrRmw rmw, IrValue *p, IrValue *x, IrValue *mask) {

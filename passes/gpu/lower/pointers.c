@@ -191,7 +191,7 @@ bool threads_pointer_sum(Threads *t, const IrOp *op) {
 static void load_each(Threads *t, const IrOp *op, IrValue **operands) {
     const IrType *type = threads_type(t, op->results[0].type);
     IrOp *made = ir_op(&t->b, IR_LOAD, 3, operands, 1, &type, 0, NULL);
-    threads_keep_hint(op, made);
+    threads_copy_hint(op, made);
     threads_define(t, op, 0, ir_result(made, 0));
 }
 
@@ -218,7 +218,7 @@ void access_load_pointers(Threads *t, const IrOp *op) {
         IrValue *on = operands[1] ? threads_get(t, operands[1], regs[0]) : NULL;
         uint32_t align = vector * (uint32_t)dtype_size(p->type->elem);
         parts[i] = threads_load(t, p, vector, align, on, some(t, operands[2], vector, regs));
-        threads_keep_hint(op, parts[i]->def);
+        threads_copy_hint(op, parts[i]->def);
     }
     threads_define(t, op, 0, access_in_order(t, &r, parts));
 }
@@ -235,6 +235,6 @@ void access_store_pointers(Threads *t, const IrOp *op) {
         IrValue *on = access_both(t, masks ? threads_get(t, masks, regs[0]) : NULL, owner);
         IrValue *part = vector == 1 ? threads_get(t, x, regs[0]) : some(t, x, vector, regs);
         uint32_t align = vector == 1 ? 0 : vector * (uint32_t)dtype_size(p->type->elem);
-        threads_keep_hint(op, threads_store(t, threads_get(t, p, regs[0]), part, align, on));
+        threads_copy_hint(op, threads_store(t, threads_get(t, p, regs[0]), part, align, on));
     }
 }

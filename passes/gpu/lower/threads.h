@@ -107,7 +107,7 @@ IrValue *threads_load(Threads *t, IrValue *p, uint32_t count, uint32_t align, Ir
                       IrValue *other);
 IrOp *threads_store(Threads *t, IrValue *p, IrValue *x, uint32_t align, IrValue *mask);
 // `made` is part of the access `op`, and has its hint.
-void threads_keep_hint(const IrOp *op, IrOp *made);
+void threads_copy_hint(const IrOp *op, IrOp *made);
 IrValue *threads_at(Threads *t, IrValue *p, IrValue *index);  // index i32 or i64
 // The value of the thread of this warp whose lane differs by `by` (shuffle), or is `lane`.
 IrValue *threads_xor_lane(Threads *t, IrValue *x, uint32_t by);

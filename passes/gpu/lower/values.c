@@ -119,7 +119,7 @@ IrOp *threads_store(Threads *t, IrValue *p, IrValue *x, uint32_t align, IrValue 
     return op;
 }
 
-void threads_keep_hint(const IrOp *op, IrOp *made) {
+void threads_copy_hint(const IrOp *op, IrOp *made) {
     ir_attr_set_int(made, IR_ATTR_CACHE, ir_attr_int(op, IR_ATTR_CACHE));
 }
 
