@@ -438,7 +438,7 @@ static bool lives_on(const llvm::Instruction &op) {
 }
 
 // The largest number of the block's values that are live at once in this order.
-static size_t most_live(const std::vector<llvm::Instruction *> &order) {
+static size_t max_live(const std::vector<llvm::Instruction *> &order) {
     llvm::DenseMap<const llvm::Value *, size_t> end;
     std::vector<size_t> ends(order.size() + 1);
     size_t live = 0, most = 0;
@@ -477,7 +477,7 @@ static void order_block(llvm::BasicBlock &block) {
     }
     // The remaining operations are for other blocks and for the terminator.
     for (llvm::Instruction *op : before) waiting.place(op, after);
-    if (most_live(after) >= most_live(before)) return;
+    if (max_live(after) >= max_live(before)) return;
     for (llvm::Instruction *op : after) op->moveBefore(end->getIterator());
 }
 

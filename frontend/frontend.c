@@ -100,8 +100,8 @@ size_t frontend_tune_space(FrontFile *file, const FrontKernel *kernel, Str targe
     return file->frontend->tune_space(file, kernel, target, space);
 }
 
-Str frontend_plain(const FrontKernel *kernel, Arena *arena) {
-    return kernel->in->frontend->plain(kernel, arena);
+Str frontend_canonical_text(const FrontKernel *kernel, Arena *arena) {
+    return kernel->in->frontend->canonical_text(kernel, arena);
 }
 
 size_t frontend_doc(const FrontFile *file, const FrontKernel *kernel, Arena *arena,

@@ -154,7 +154,7 @@ struct Frontend {
                          const FrontSpec *spec, Diags *diags);
     size_t (*tune_space)(FrontFile *file, const FrontKernel *kernel, Str target,
                          const FrontTune **space);
-    Str (*plain)(const FrontKernel *kernel, Arena *arena);
+    Str (*canonical_text)(const FrontKernel *kernel, Arena *arena);
     bool (*type_name)(Str name, Dtype *type);  // NULL: only the names of base/dtype.def
     size_t (*doc)(const FrontFile *file, const FrontKernel *kernel, Arena *arena,
                   const Str **lines);
@@ -214,7 +214,7 @@ size_t frontend_tune_space(FrontFile *file, const FrontKernel *kernel, Str targe
                            const FrontTune **space);
 // The kernel's text and that of all it uses, without comments, blanks and tune spaces: equal texts
 // mean equal kernels.
-Str frontend_plain(const FrontKernel *kernel, Arena *arena);
+Str frontend_canonical_text(const FrontKernel *kernel, Arena *arena);
 // The comment that documents a kernel, line by line, without its marks.
 size_t frontend_doc(const FrontFile *file, const FrontKernel *kernel, Arena *arena,
                     const Str **lines);

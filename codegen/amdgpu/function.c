@@ -79,7 +79,7 @@ void amdgpu_program_ids(Gen *g) {
     static const char *const places[] = {"llvm.amdgcn.workgroup.id.x", "llvm.amdgcn.workgroup.id.y",
                                          "llvm.amdgcn.workgroup.id.z"};
     LLVMValueRef packet = NULL;
-    if (gpu_renumbers(g) || asks_for_programs(ir_body(g->func)))
+    if (gpu_reorders_programs(g) || asks_for_programs(ir_body(g->func)))
         packet = gen_intrinsic(g, "llvm.amdgcn.dispatch.ptr", 0, NULL, 0, NULL);
     for (int d = 0; d < 3; d++) {
         LLVMValueRef place = gen_intrinsic(g, places[d], 0, NULL, 0, NULL);

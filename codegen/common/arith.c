@@ -23,15 +23,15 @@ static bool is_signed(const IrType *t) { return t->kind == IR_TILE && dtype_sign
 
 // Facts about the operands of a division: possible divisors, and numbers of bits.
 typedef struct ArithQuotient {
-    bool divides;   // it is a division of integers
-    bool rest;      // the remainder is wanted
-    bool no_signs;  // neither operand is negative
-    bool not_zero;  // the divisor is not 0
-    bool below;     // the dividend has bits that are 0
-    bool short_a;   // the dividend is below 2^32 - 1
-    bool short_b;   // the divisor is below 2^32
-    bool small;     // the dividend's magnitude is below 2^22
-    bool half;      // the dividend is below 2^31 and not negative
+    bool divides;    // it is a division of integers
+    bool remainder;  // the remainder is wanted
+    bool no_signs;   // neither operand is negative
+    bool not_zero;   // the divisor is not 0
+    bool below;      // the dividend has bits that are 0
+    bool short_a;    // the dividend is below 2^32 - 1
+    bool short_b;    // the divisor is below 2^32
+    bool small;      // the dividend's magnitude is below 2^22
+    bool half;       // the dividend is below 2^31 and not negative
 } ArithQuotient;
 
 LLVMValueRef gen_dividend(Gen *g, LLVMValueRef x) {
@@ -54,9 +54,11 @@ static LLVMValueRef divide_signed(Gen *g, const ArithQuotient *q, LLVMValueRef a
     LLVMValueRef unsafe = q->not_zero ? by_minus : LLVMBuildOr(g->b, by_zero, by_minus, "");
     LLVMValueRef safe = pick(g, unsafe, one, b);
     LLVMValueRef x = dividend(g, q, a, b);
-    LLVMValueRef r = q->rest ? LLVMBuildSRem(g->b, x, safe, "") : LLVMBuildSDiv(g->b, x, safe, "");
-    if (!q->rest) r = pick(g, by_minus, LLVMBuildNeg(g->b, a, ""), r);  // by -1 as by 1: rest 0
-    return q->not_zero ? r : pick(g, by_zero, q->rest ? a : zero(a), r);
+    LLVMValueRef r =
+        q->remainder ? LLVMBuildSRem(g->b, x, safe, "") : LLVMBuildSDiv(g->b, x, safe, "");
+    if (!q->remainder)
+        r = pick(g, by_minus, LLVMBuildNeg(g->b, a, ""), r);  // by -1 as by 1: rest 0
+    return q->not_zero ? r : pick(g, by_zero, q->remainder ? a : zero(a), r);
 }
 
 // Unsigned division; the divisor is not 0.
@@ -64,9 +66,9 @@ static LLVMValueRef unsigned_quotient(Gen *g, const ArithQuotient *q, LLVMValueR
                                       LLVMValueRef b) {
     bool word = LLVMTypeOf(a) == LLVMInt32TypeInContext(g->context);
     if (g->target->unsigned_quotient && word && q->half && !q->small && !LLVMIsConstant(b))
-        return g->target->unsigned_quotient(g, a, b, q->rest);
+        return g->target->unsigned_quotient(g, a, b, q->remainder);
     LLVMValueRef x = dividend(g, q, a, b);
-    return q->rest ? LLVMBuildURem(g->b, x, b, "") : LLVMBuildUDiv(g->b, x, b, "");
+    return q->remainder ? LLVMBuildURem(g->b, x, b, "") : LLVMBuildUDiv(g->b, x, b, "");
 }
 
 // A divisor of 0 is replaced by the greatest number if the dividend is always below it: the
@@ -78,7 +80,7 @@ static LLVMValueRef divide_unsigned(Gen *g, const ArithQuotient *q, LLVMValueRef
     LLVMValueRef other = q->below ? LLVMConstAllOnes(type) : int_const(type, 1);
     LLVMValueRef safe = q->not_zero ? b : pick(g, by_zero, other, b);
     LLVMValueRef r = unsigned_quotient(g, q, a, safe);
-    return q->not_zero || q->below ? r : pick(g, by_zero, q->rest ? a : zero(a), r);
+    return q->not_zero || q->below ? r : pick(g, by_zero, q->remainder ? a : zero(a), r);
 }
 
 static LLVMTypeRef words_like(Gen *g, LLVMValueRef x) {
@@ -161,7 +163,7 @@ static LLVMValueRef integer_binary(Gen *g, IrOpcode code, const IrType *t, LLVMV
     case IR_MUL: return LLVMBuildMul(g->b, a, b, "");
     case IR_MULHI: return upper_half(g, t, a, b);
     case IR_DIV: return divide(g, t, &(ArithQuotient){0}, a, b);
-    case IR_REM: return divide(g, t, &(ArithQuotient){.rest = true}, a, b);
+    case IR_REM: return divide(g, t, &(ArithQuotient){.remainder = true}, a, b);
     case IR_MIN: return of_two(g, is_signed(t) ? "llvm.smin" : "llvm.umin", a, b);
     case IR_MAX: return of_two(g, is_signed(t) ? "llvm.smax" : "llvm.umax", a, b);
     case IR_AND: return LLVMBuildAnd(g->b, a, b, "");
@@ -386,7 +388,7 @@ static ArithQuotient known_quotient(const Gen *g, const IrOp *op) {
     uint64_t ones = UINT64_MAX >> (64 - dtype_bits(t->elem));
     int64_t large = INT64_C(1) << 22;
     return (ArithQuotient){.divides = true,
-                           .rest = op->code == IR_REM,
+                           .remainder = op->code == IR_REM,
                            .no_signs = no_signs,
                            .not_zero = known && is_not_zero(g, op, ir_operand(op, 1)),
                            .below = no_signs && (uint64_t)a.max < ones,

@@ -219,7 +219,7 @@ bool codegen_cpu_library(Arena *arena, const CodegenLibrary *library, Str *objec
     Library l = {.m = {.arena = arena, .log = {.diags = diags}}, .given = library};
     const char *name =
         arena_text(arena, library->archive_symbol.text, library->archive_symbol.size);
-    module_begin(&l.m, name, target_machine(target_lowest(library->host), false));
+    module_begin(&l.m, name, target_machine(target_baseline(library->host), false));
     bool fine =
         build(&l) && target_emit(arena, l.m.machine, l.m.module, false, NULL, object, &l.m.log);
     module_end(&l.m);

@@ -62,7 +62,7 @@ void cpu_memory_kinds(CpuGen *c) {
 }
 
 // The thread's scratch memory and the memory of arguments never overlap.
-static LLVMValueRef tell_scope(Gen *g, const IrOp *op, LLVMValueRef access) {
+static LLVMValueRef set_scope(Gen *g, const IrOp *op, LLVMValueRef access) {
     unsigned bits = memory_of(cpu_gen(g), ir_operand(op, 0));
     if (bits != MEMORY_SCRATCH && bits != MEMORY_ARGUMENTS) return access;
     bool scratch = bits == MEMORY_SCRATCH;
@@ -92,18 +92,18 @@ static uint32_t align_of(const IrType *t) { return (uint32_t)dtype_size(t->elem)
 static LLVMValueRef plain_load(Gen *g, const IrOp *op, const IrType *t) {
     LLVMValueRef v = LLVMBuildLoad2(g->b, gen_bytes_type(g, t), gen_operand(g, op, 0), "");
     LLVMSetAlignment(v, align_of(t));
-    return tell_scope(g, op, v);
+    return set_scope(g, op, v);
 }
 
 static LLVMValueRef plain_store(Gen *g, const IrOp *op, const IrType *t) {
     LLVMValueRef x = to_bytes(g, t, gen_operand(g, op, 1));
     LLVMValueRef v = LLVMBuildStore(g->b, x, gen_operand(g, op, 0));
     LLVMSetAlignment(v, align_of(t));
-    return tell_scope(g, op, v);
+    return set_scope(g, op, v);
 }
 
 // Since LLVM 22 the alignment of masked accesses is an attribute of the pointer.
-static void tell_align(Gen *g, LLVMValueRef call, unsigned index, uint32_t align) {
+static void set_align(Gen *g, LLVMValueRef call, unsigned index, uint32_t align) {
     unsigned kind = LLVMGetEnumAttributeKindForName("align", 5);
     LLVMAddCallSiteAttribute(call, index, LLVMCreateEnumAttribute(g->context, kind, align));
 }
@@ -148,8 +148,8 @@ static LLVMValueRef masked_load(Gen *g, const IrOp *op, const IrType *t, const c
     other = other ? to_bytes(g, t, other) : LLVMConstNull(type);
     LLVMValueRef v = gen_intrinsic(g, name, 2, (LLVMTypeRef[]){type, LLVMTypeOf(p)}, 3,
                                    (LLVMValueRef[]){p, mask, other});
-    tell_align(g, v, 1, align_of(t));
-    return tell_scope(g, op, v);
+    set_align(g, v, 1, align_of(t));
+    return set_scope(g, op, v);
 }
 
 static void masked_store(Gen *g, const IrOp *op, const IrType *t, const char *name,
@@ -158,8 +158,8 @@ static void masked_store(Gen *g, const IrOp *op, const IrType *t, const char *na
     LLVMValueRef x = to_bytes(g, t, gen_operand(g, op, 1)), p = gen_operand(g, op, 0);
     LLVMValueRef v = gen_intrinsic(g, name, 2, (LLVMTypeRef[]){type, LLVMTypeOf(p)}, 3,
                                    (LLVMValueRef[]){x, p, mask});
-    tell_align(g, v, 2, align_of(t));
-    tell_scope(g, op, v);
+    set_align(g, v, 2, align_of(t));
+    set_scope(g, op, v);
 }
 
 static LLVMValueRef all_lanes(const Gen *g, const IrType *t) {

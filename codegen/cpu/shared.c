@@ -38,7 +38,7 @@ static bool add_functions(Module *m, const CodegenSharedLibrary *library) {
 
 static bool runtime_make(Arena *arena, const CodegenSharedLibrary *library, const char *soname,
                          Str *shared, Diags *diags) {
-    CpuTarget host = target_lowest(library->host);
+    CpuTarget host = target_baseline(library->host);
     Module m = {.arena = arena, .log = {.diags = diags}};
     Str object;
     module_begin(&m, soname, target_machine(host, true));

@@ -17,7 +17,7 @@ const char *target_emulation(CpuTarget target) {
     return target.level == CPU_AARCH64 ? "aarch64linux" : "elf_x86_64";
 }
 
-CpuTarget target_lowest(CpuTarget target) {
+CpuTarget target_baseline(CpuTarget target) {
     return (CpuTarget){target.level == CPU_AARCH64 ? CPU_AARCH64 : CPU_X86_64_V2, 0};
 }
 

@@ -13,7 +13,7 @@
 // The names of the target for LLVM and for lld (-m).
 const char *target_triple(CpuTarget target);
 const char *target_emulation(CpuTarget target);
-CpuTarget target_lowest(CpuTarget target);  // the lowest level of its architecture
+CpuTarget target_baseline(CpuTarget target);  // the lowest level of its architecture
 LLVMTargetMachineRef target_machine(CpuTarget target, bool quick);
 // Calls the function for each undefined symbol of an object, in order; `hidden`: another object
 // must have it. False: the bytes are not an object.

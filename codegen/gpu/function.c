@@ -131,7 +131,7 @@ static void place_in(Gen *g, const Plane *p) {
 
 static bool has_chiplets(Gen *g) { return g->func->chiplets > 1 && gpu_gen(g)->machine.chiplets; }
 
-bool gpu_renumbers(Gen *g) { return g->func->group || has_chiplets(g); }
+bool gpu_reorders_programs(Gen *g) { return g->func->group || has_chiplets(g); }
 
 // Replaces this program's place by that of the program to run here.
 static void renumber(Gen *g) {
@@ -159,7 +159,7 @@ void gpu_body(GpuGen *n, LLVMValueRef block) {
     n->launch = tail_word(g, gpu_int(g, 64), offsetof(GpuTail, launch));
     arguments_are_global(g);
     n->ops->program_ids(g);
-    if (gpu_renumbers(g)) renumber(g);
+    if (gpu_reorders_programs(g)) renumber(g);
     if (n->ops->body)
         n->ops->body(g);
     else
@@ -170,9 +170,9 @@ void gpu_body(GpuGen *n, LLVMValueRef block) {
     gpu_rewrite_min_max(n);
 }
 
-static void most_shared(const IrBlock *block, uint64_t *most) {
+static void max_shared(const IrBlock *block, uint64_t *most) {
     for (const IrOp *op = block->first; op; op = op->next) {
-        for (uint32_t i = 0; i < op->region_count; i++) most_shared(op->regions[i], most);
+        for (uint32_t i = 0; i < op->region_count; i++) max_shared(op->regions[i], most);
         if (op->code != IR_THREAD_SHARED) continue;
         uint64_t end =
             (uint64_t)ir_attr_int(op, IR_ATTR_PLACE) +
@@ -183,6 +183,6 @@ static void most_shared(const IrBlock *block, uint64_t *most) {
 
 uint32_t gpu_shared_size(const IrFunc *f) {
     uint64_t most = 0;
-    most_shared(ir_body(f), &most);
+    max_shared(ir_body(f), &most);
     return (uint32_t)(most + 15) / 16 * 16;
 }

@@ -90,7 +90,7 @@ void gpu_thread_id(Gen *g, const IrOp *op);  // function.c
 // block. The size is known before the parameters are read.
 uint32_t gpu_block_size(const IrFunc *f);
 // Are programs reordered, so that the grid must be known?
-bool gpu_renumbers(Gen *g);
+bool gpu_reorders_programs(Gen *g);
 void gpu_text_attribute(Gen *g, unsigned index, const char *name, const char *value);
 // min_max.c: rewrites trees of maxima and minima where NaNs cost extra instructions.
 void gpu_rewrite_min_max(GpuGen *n);

@@ -25,7 +25,7 @@ static LLVMValueRef thread_id(Gen *g) {
 const GpuOps nvptx_ops = {.shared_memory = shared_memory,
                           .thread_id = thread_id,
                           .program_ids = nvptx_program_ids,
-                          .body = nvptx_roles,
+                          .body = nvptx_specialize_warps,
                           .shuffle = nvptx_shuffle,
                           .exchanged = nvptx_exchanged,
                           .any_lane = nvptx_any_lane,

@@ -31,7 +31,7 @@ void nvptx_leave_loop(Gen *g, const IrOp *loop);
 // are added to `more`.
 LLVMValueRef nvptx_shared_number(Gen *g, LLVMValueRef p, int64_t *more);
 void nvptx_map(Gen *g, const IrOp *op);  // map.c: copies by tensor maps, and their barriers
-void nvptx_roles(Gen *g);                // roles.c: the body
+void nvptx_specialize_warps(Gen *g);     // roles.c: the body
 void nvptx_continue_as_leader(Gen *g);
 // Do the producers of copies give registers to the program's warps?
 bool nvptx_trades_registers(const IrFunc *f);

@@ -11,11 +11,11 @@
 #include "base/os/os.h"
 #include "codegen/nvptx/gen.h"
 
-typedef struct Roles {
+typedef struct WarpRoles {
     bool *others;  // by op id: not the producer's
     bool *own;     // by op id: only the producer's
     bool *needed;  // by value id: the producer needs it
-} Roles;
+} WarpRoles;
 
 static bool is_marked(const IrOp *op) {
     switch (op->code) {
@@ -27,11 +27,11 @@ static bool is_marked(const IrOp *op) {
     }
 }
 
-static void mark_value_needed(Roles *r, const IrValue *v);
-static void mark_carried_needed(Roles *r, const IrOp *loop, uint32_t i);
+static void mark_value_needed(WarpRoles *r, const IrValue *v);
+static void mark_carried_needed(WarpRoles *r, const IrOp *loop, uint32_t i);
 
 // An op runs where all around it runs, as often as that does.
-static void mark_needed(Roles *r, const IrOp *op) {
+static void mark_needed(WarpRoles *r, const IrOp *op) {
     if (!r->others[op->id]) return;
     r->others[op->id] = false;
     const IrOp *around = op->block->parent;
@@ -47,13 +47,13 @@ static void mark_needed(Roles *r, const IrOp *op) {
     if (loop && ir_attr_int(op, IR_ATTR_EXIT)) mark_carried_needed(r, op, 0);
 }
 
-static void mark_carried_needed(Roles *r, const IrOp *loop, uint32_t i) {
+static void mark_carried_needed(WarpRoles *r, const IrOp *loop, uint32_t i) {
     CHECK(loop->code == IR_FOR, "a producer cannot execute %s", ir_op_info(loop->code)->text);
     mark_value_needed(r, ir_operand(loop, i + 3));
     mark_value_needed(r, ir_operand(loop->regions[0]->last, i));
 }
 
-static void mark_value_needed(Roles *r, const IrValue *v) {
+static void mark_value_needed(WarpRoles *r, const IrValue *v) {
     if (!v || r->needed[v->id]) return;
     r->needed[v->id] = true;
     if (v->def) {
@@ -67,7 +67,7 @@ static void mark_value_needed(Roles *r, const IrValue *v) {
     }
 }
 
-static void find_roles(Roles *r, const IrBlock *block) {
+static void find_roles(WarpRoles *r, const IrBlock *block) {
     for (const IrOp *op = block->first; op; op = op->next) {
         r->own[op->id] = is_marked(op) && op->code != IR_THREAD_BARRIER;
         if (is_marked(op)) mark_needed(r, op);
@@ -132,14 +132,14 @@ static void trade_registers(Gen *g, bool give) {
                   0, NULL, 1, &count);
 }
 
-void nvptx_roles(Gen *g) {
+void nvptx_specialize_warps(Gen *g) {
     if (!g->func->producers) {
         gen_ops(g, ir_body(g->func));
         return;
     }
-    Roles r = {.others = arena_new(g->arena, bool, g->func->op_count),
-               .own = arena_new(g->arena, bool, g->func->op_count),
-               .needed = arena_new(g->arena, bool, g->func->value_count)};
+    WarpRoles r = {.others = arena_new(g->arena, bool, g->func->op_count),
+                   .own = arena_new(g->arena, bool, g->func->op_count),
+                   .needed = arena_new(g->arena, bool, g->func->value_count)};
     for (uint32_t i = 0; i < g->func->op_count; i++) r.others[i] = true;
     find_roles(&r, ir_body(g->func));
     LLVMBasicBlockRef producers = gen_block(g, "producers"), copies = gen_block(g, "copies");

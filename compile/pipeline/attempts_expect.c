@@ -54,7 +54,7 @@ static void add_block(AttemptSurvey *s, const IrBlock *block) {
 }
 
 // CDNA's accumulators are vector registers, too.
-static uint32_t registers_most(const Chip *chip) {
+static uint32_t registers_max(const Chip *chip) {
     enum { NAMED = 256 };
     return chip->generation < 10 ? chip->registers : NAMED;
 }
@@ -63,7 +63,7 @@ CodegenFacts attempts_expected(Arena *arena, const AttemptProgram *program, cons
     size_t positions = 2 * (size_t)func->op_count + 2;
     AttemptSurvey s = {.live = ir_liveness(arena, func),
                        .change = arena_new(arena, int32_t, positions)};
-    uint32_t most = registers_most(chip_of(program->target.gpu)), peak = 0;
+    uint32_t most = registers_max(chip_of(program->target.gpu)), peak = 0;
     int32_t now = 0;
     add_block(&s, ir_body(func));
     if (s.length > LENGTH_MAX) return (CodegenFacts){.known = false};

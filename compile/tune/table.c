@@ -82,7 +82,7 @@ TuneKept tune_keep(Arena *arena, Str where, bool user, const TuneRow *row) {
 TuneRow tune_key(Arena *arena, const FrontKernel *kernel, Str target) {
     char hex[HASH_HEX + 1];
     Arena *scratch = arena_create();
-    Str plain = frontend_plain(kernel, scratch);
+    Str plain = frontend_canonical_text(kernel, scratch);
     HashKey key = hash_of(plain.text, plain.size);
     arena_destroy(scratch);
     hash_hex(&key, hex);

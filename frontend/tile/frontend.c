@@ -110,8 +110,8 @@ static bool specialize(Arena *arena, const FrontKernel *kernel, const FrontArg *
     return true;
 }
 
-static Str plain(const FrontKernel *kernel, Arena *arena) {
-    return tile_plain(kernel->in->own, kernel->own, arena);
+static Str canonical_text(const FrontKernel *kernel, Arena *arena) {
+    return tile_canonical_text(kernel->in->own, kernel->own, arena);
 }
 
 // ---- the comment above a kernel
@@ -197,6 +197,6 @@ const Frontend tile_frontend = {
     .specialize = specialize,
     .elaborate = elaborate,
     .tune_space = tune_space,
-    .plain = plain,
+    .canonical_text = canonical_text,
     .doc = doc,
 };

@@ -47,8 +47,8 @@ bool tile_check(TileFile *file, Diags *diags);
 // only when their types are given.
 bool tile_check_open(TileFile *file, const AstKernel *kernel, const FrontSpec *given, Diags *diags);
 
-// Its tokens and those of what it uses (plain.c), in the arena given.
-Str tile_plain(const TileFile *file, const AstKernel *kernel, Arena *arena);
+// Its tokens and those of what it uses (canonical.c), in the arena given.
+Str tile_canonical_text(const TileFile *file, const AstKernel *kernel, Arena *arena);
 
 // The tune space of a kernel for a target, the most specific line first.
 size_t tile_tune_space(TileFile *file, const AstKernel *kernel, Str target,

@@ -136,7 +136,7 @@ static size_t tune_space(FrontFile *file, const FrontKernel *kernel, Str target,
     return own->tune_count;
 }
 
-static Str plain(const FrontKernel *kernel, Arena *arena) {
+static Str canonical_text(const FrontKernel *kernel, Arena *arena) {
     (void)arena;
     return kernel->file->text;
 }
@@ -165,7 +165,7 @@ const Frontend triton_frontend = {
     .specialize = tr_specialize,
     .elaborate = elaborate,
     .tune_space = tune_space,
-    .plain = plain,
+    .canonical_text = canonical_text,
     .type_name = tr_type_named,
     .doc = doc,
 };

@@ -164,7 +164,7 @@ static IrRange range_quotient(const Sides *s) {
 
 // The runs of x % n for a number n that is only known to be a multiple of a power of two: in
 // aligned groups of that size the quotient is the same, unless x may be negative.
-static void runs_of_rest(const Sides *s, IrRange *range) {
+static void runs_of_remainder(const Sides *s, IrRange *range) {
     bool ordered = s->a.min >= 0 || s->counts;
     uint64_t size = power_of_two_in(s->b.divisor);
     for (uint32_t d = 0; d < s->type->rank && ordered; d++) {
@@ -178,7 +178,7 @@ static void runs_of_rest(const Sides *s, IrRange *range) {
     }
 }
 
-static IrRange range_rest(const Sides *s) {
+static IrRange range_remainder(const Sides *s) {
     if (!s->constant_b || s->b.min <= 0 || !countable(s->type, &s->a)) {
         uint64_t divisor = range_gcd(s->a.divisor, s->b.divisor);
         if (!countable(s->type, &s->a) || !countable(s->type, &s->b)) {
@@ -192,7 +192,7 @@ static IrRange range_rest(const Sides *s) {
             if (max > (Int128)s->b.max - 1) max = (Int128)s->b.max - 1;
         }
         IrRange range = range_between(s->type, min, max, divisor);
-        runs_of_rest(s, &range);
+        runs_of_remainder(s, &range);
         return range;
     }
     int64_t c = s->b.min;
@@ -231,7 +231,7 @@ static IrRange range_bits(const Sides *s, IrOpcode code) {
             (s->b.min & (s->b.min + 1)) == 0) {
             Sides rest = *s;
             rest.b = range_constant(s->type, s->b.min + 1);
-            if (fits(s->type, s->b.min + 1, s->b.min + 1)) return range_rest(&rest);
+            if (fits(s->type, s->b.min + 1, s->b.min + 1)) return range_remainder(&rest);
         }
         if (!a_positive && !b_positive) return range_full(s->type);
         int64_t max = a_positive && b_positive ? (s->a.max < s->b.max ? s->a.max : s->b.max)
@@ -314,7 +314,7 @@ static IrRange range_binary(const IrRanges *r, const IrOp *op, bool *exact) {
     case IR_SUB: return range_sum(&s, true);
     case IR_MUL: return range_product(&s);
     case IR_DIV: return range_quotient(&s);
-    case IR_REM: return range_rest(&s);
+    case IR_REM: return range_remainder(&s);
     case IR_MIN:
     case IR_MAX: return range_extreme(&s, op->code);
     case IR_AND:

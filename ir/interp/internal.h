@@ -266,7 +266,7 @@ ShadowValue shadow_reduce(const ShadowTerms *t, IrReduce kind, uint64_t x);
 // The shadow of a value that an undecided condition may have exchanged for another.
 ShadowValue shadow_join(ShadowValue chosen, ShadowValue other);
 // Completes a row of the table: rule O, NaN, infinities. `certain`: all operands have a finite e.
-ShadowValue shadow_settle(Dtype t, bool saturates, double v, double e, bool certain);
+ShadowValue shadow_finish(Dtype t, bool saturates, double v, double e, bool certain);
 double half_ulp(Dtype t, double w);
 int last_bit(double x);  // the exponent of the last one bit of a finite x that is not 0
 

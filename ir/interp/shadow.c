@@ -46,7 +46,7 @@ static double math_rounded(Dtype t, double v, double p, bool approximate) {
     return p + own + own_rounding(t, v);
 }
 
-ShadowValue shadow_settle(Dtype t, bool saturates, double v, double e, bool certain) {
+ShadowValue shadow_finish(Dtype t, bool saturates, double v, double e, bool certain) {
     const DtypeFloat *f = dtype_float(t);
     if (isnan(v)) return (ShadowValue){v, certain ? 0 : HUGE_VAL};
     if (saturates) {
@@ -170,7 +170,7 @@ static ShadowValue lane_function(const ShadowLane *l) {
     double v = function(l->code, l->in[0].v);
     double p = function_part(l, v), e;
     if (l->code == IR_FLOOR || l->code == IR_CEIL || l->code == IR_ROUND)
-        return shadow_settle(l->to, false, v, p, true);
+        return shadow_finish(l->to, false, v, p, true);
     if (l->code == IR_SQRT)
         e = l->approximate ? p + 4 * half_ulp(l->to, fabs(v) + p) : p;
     else
@@ -179,7 +179,7 @@ static ShadowValue lane_function(const ShadowLane *l) {
     if (l->approximate) e = approximate_part(l, v, e);
     bool fp8 = dtype_is(l->to, DTYPE_CLASS_FP8);
     bool certain = !isinf(p) && !isnan(p);
-    return shadow_settle(l->to, fp8, v, e, certain);
+    return shadow_finish(l->to, fp8, v, e, certain);
 }
 
 static ShadowValue lane_power(const ShadowLane *l) {
@@ -195,7 +195,7 @@ static ShadowValue lane_power(const ShadowLane *l) {
     }
     double e = math_rounded(l->to, v, p, l->approximate);
     if (l->approximate) e = approximate_part(l, v, e);
-    return shadow_settle(l->to, dtype_is(l->to, DTYPE_CLASS_FP8), v, e, isfinite(p) != 0);
+    return shadow_finish(l->to, dtype_is(l->to, DTYPE_CLASS_FP8), v, e, isfinite(p) != 0);
 }
 
 // The angle jumps where x is negative and y changes its sign; a zero of y has one sign.
@@ -219,7 +219,7 @@ static ShadowValue lane_angle(const ShadowLane *l) {
     }
     double e = math_rounded(l->to, v, p, l->approximate);
     if (l->approximate) e = approximate_part(l, v, e);
-    return shadow_settle(l->to, dtype_is(l->to, DTYPE_CLASS_FP8), v, e, true);
+    return shadow_finish(l->to, dtype_is(l->to, DTYPE_CLASS_FP8), v, e, true);
 }
 
 // ---- arithmetic ---------------------------------------------------------------------------------
@@ -264,7 +264,7 @@ static ShadowValue lane_divide(const ShadowLane *l) {
     double e = rounded(l->to, v, p);
     if (l->approximate)
         e = approximate_part(l, v, p + 5 * half_ulp(l->to, fabs(v) + p) + ldexp(fabs(v), -53));
-    return shadow_settle(l->to, dtype_is(l->to, DTYPE_CLASS_FP8), v, e, is_certain(l, p));
+    return shadow_finish(l->to, dtype_is(l->to, DTYPE_CLASS_FP8), v, e, is_certain(l, p));
 }
 
 static ShadowValue lane_remainder(const ShadowLane *l) {
@@ -283,7 +283,7 @@ static ShadowValue lane_remainder(const ShadowLane *l) {
 
 static ShadowValue lane_rounded(const ShadowLane *l, double v, double p) {
     bool fp8 = dtype_is(l->to, DTYPE_CLASS_FP8);
-    return shadow_settle(l->to, fp8, v, rounded(l->to, v, p), is_certain(l, p));
+    return shadow_finish(l->to, fp8, v, rounded(l->to, v, p), is_certain(l, p));
 }
 
 static double extreme(IrOpcode code, double x, double y) {
@@ -422,7 +422,7 @@ static ShadowValue lane_cast(const ShadowLane *l) {
         bool saturates = dtype_is(l->to, DTYPE_CLASS_FP8) && l->saturate;
         double e = a.e + half_ulp(l->to, fabs(a.v) + a.e);
         if (!is_float(l->from)) e += ldexp(fabs(a.v), -53);
-        return shadow_settle(l->to, saturates, a.v, e, true);
+        return shadow_finish(l->to, saturates, a.v, e, true);
     }
     if (is_float(l->from)) return cast_float_to_integer(l);
     ShadowValue s = shadow_exact(l->to, l->result);

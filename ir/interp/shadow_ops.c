@@ -99,7 +99,7 @@ void shadow_elementwise(InterpRun *run, InterpFrame *frame, const IrOp *op) {
 
 static ShadowValue narrowed(Dtype t, Dtype wide, double v, double p, bool certain) {
     double e = t == wide ? p : p + half_ulp(t, fabs(v) + p);
-    return shadow_settle(t, dtype_is(t, DTYPE_CLASS_FP8), v, e, certain);
+    return shadow_finish(t, dtype_is(t, DTYPE_CLASS_FP8), v, e, certain);
 }
 
 static Dtype accumulator_of(Dtype t) { return t == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32; }
@@ -173,7 +173,7 @@ static ShadowValue folded_sum(const ShadowFold *f, uint64_t x) {
     double p = f->error;
     if (sums_exactly(f, format->precision)) return shadow_exact(f->elem, x);
     if (isnan(f->v) || isinf(f->v))
-        return shadow_settle(f->elem, dtype_is(f->elem, DTYPE_CLASS_FP8), f->v, p,
+        return shadow_finish(f->elem, dtype_is(f->elem, DTYPE_CLASS_FP8), f->v, p,
                              isfinite(p) != 0);
     p += 2 * f->n * ldexp(1, -format->precision) * f->reach + ldexp(f->n, -53) * f->magnitude;
     if (f->reach > format->greatest) p = HUGE_VAL;  // some order may overflow in between
@@ -406,7 +406,7 @@ static ShadowValue dot_shadow(const DotBound *b, const DotSums *d, ShadowValue c
                d->lost;
     if (sums_flushed) e += (double)(b->k + 1) * ldexp(1, -126);
     if (reach > f->greatest) e = HUGE_VAL;
-    return shadow_settle(t, false, v, e, true);
+    return shadow_finish(t, false, v, e, true);
 }
 
 void shadow_dot(InterpRun *run, const IrOp *op, InterpSlot *a, InterpSlot *b, InterpSlot *c,

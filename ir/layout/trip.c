@@ -256,11 +256,11 @@ static Gf2List from_on(const Gf2List *list, uint32_t kept, uint32_t from) {
 static void try_plain(Trip *t, uint64_t *best, LayoutTrip *trip) {
     Gf2List store = registers_of(&t->store), load = registers_of(&t->load), none = {0};
     Gf2List shared = gf2_intersect(&store, &load);
-    uint32_t store_most = most_bits(t, &t->store), load_most = most_bits(t, &t->load);
-    if (store_most > store.count) store_most = store.count;
-    if (load_most > load.count) load_most = load.count;
-    for (uint32_t i = load_most + 1; i-- > 0;) {
-        for (uint32_t j = store_most + 1; j-- > 0;) {
+    uint32_t store_max = most_bits(t, &t->store), load_max = most_bits(t, &t->load);
+    if (store_max > store.count) store_max = store.count;
+    if (load_max > load.count) load_max = load.count;
+    for (uint32_t i = load_max + 1; i-- > 0;) {
+        for (uint32_t j = store_max + 1; j-- > 0;) {
             uint32_t less = i < j ? i : j;
             if (less > shared.count) continue;
             // The load's own order, with each of the others as the last one, and the elements' own

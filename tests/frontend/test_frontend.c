@@ -162,8 +162,8 @@ static const char plain_text[] =
 
 static bool same_plain(const char *a, const char *b) {
     World w = load("k.tile", a, true), v = load("k.tile", b, true);
-    bool same = str_equal(frontend_plain(&w.file->kernels[0], w.arena),
-                          frontend_plain(&v.file->kernels[0], v.arena));
+    bool same = str_equal(frontend_canonical_text(&w.file->kernels[0], w.arena),
+                          frontend_canonical_text(&v.file->kernels[0], v.arena));
     arena_destroy(w.arena);
     arena_destroy(v.arena);
     return same;

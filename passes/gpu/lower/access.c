@@ -64,7 +64,7 @@ static IrValue *as_distance(Threads *t, const Selection *s, IrValue *sum) {
 
 // ---- narrow selections --------------------------------------------------------------------------
 
-static int64_t width_of(const Selection *s, const Dim *dim) {
+static int64_t width_of(const Selection *s, const SelectionDim *dim) {
     return dim->axis >= 0 && s->layout ? layout_extent(s->layout, (uint32_t)dim->axis) : 1;
 }
 
@@ -85,7 +85,7 @@ static bool may_be_narrow(const Threads *t, const IrOp *op, const Layout *layout
 
 // Extents are below 2^31, so a start beyond that may be replaced by the greatest one that is not.
 // Sums with it may be beyond 2^31, differences are not.
-static void compare_from_start(Threads *t, const Selection *s, Dim *dim, IrValue *start,
+static void compare_from_start(Threads *t, const Selection *s, SelectionDim *dim, IrValue *start,
                                IrRange range) {
     int64_t width = width_of(s, dim);
     if (range.max <= INT32_MAX - width + 1) return;
@@ -107,12 +107,12 @@ static int64_t group_of(const Threads *t, const IrValue *view, uint32_t d, uint6
 
 // ---- a view op, dimension by dimension ----------------------------------------------------------
 
-static Dim dim_of(Threads *t, Selection *s, uint32_t d, int *axis, int *tile_axis) {
+static SelectionDim dim_of(Threads *t, Selection *s, uint32_t d, int *axis, int *tile_axis) {
     const IrOp *op = s->op;
     const IrValue *view = ir_operand(op, 0);
     const IrValue *index = ir_operand(op, ir_view_index_start(op->code) + d);
     int64_t width = ir_attr(op, IR_ATTR_SELECT)->u.ints.items[d];
-    Dim r = {.axis = -1};
+    SelectionDim r = {.axis = -1};
     IrRange range = ir_range_of(t->ranges, index);
     r.divisor = range.known ? range.divisor : 1;
     r.group = group_of(t, view, d, r.divisor);
@@ -151,7 +151,7 @@ Selection access_select(Threads *t, const IrOp *op, const Layout *layout) {
     IrValue *sum = NULL;
     for (uint32_t d = 0; d < s.rank; d++) {
         s.dims[d] = dim_of(t, &s, d, &axis, &tile_axis);
-        Dim *dim = &s.dims[d];
+        SelectionDim *dim = &s.dims[d];
         if (dim->base) add_to(t, &sum, ir_binary(&t->b, IR_MUL, dim->base, dim->stride));
     }
     s.pointer = sum && !access_is_packed(view) ? ir_ptr_add(&t->b, s.data, as_distance(t, &s, sum))
@@ -160,7 +160,7 @@ Selection access_select(Threads *t, const IrOp *op, const Layout *layout) {
 }
 
 // The register of an index tile that belongs to register `reg` of the value.
-static uint32_t tile_register(const Selection *s, const Dim *dim, uint32_t reg) {
+static uint32_t tile_register(const Selection *s, const SelectionDim *dim, uint32_t reg) {
     uint32_t wanted[IR_MAX_RANK];
     for (uint32_t k = 0; k < dim->tile_rank; k++) {
         wanted[k] = threads_offset(s->layout, reg, dim->tile_axis + k);
@@ -174,7 +174,7 @@ static uint32_t tile_register(const Selection *s, const Dim *dim, uint32_t reg) 
 
 // The index on a dimension for a register; *offset is its distance from dim->base if that is a
 // constant (else the result is the whole index and *offset is -1).
-static IrValue *index_at(Threads *t, const Selection *s, const Dim *dim, uint32_t reg,
+static IrValue *index_at(Threads *t, const Selection *s, const SelectionDim *dim, uint32_t reg,
                          int64_t *offset) {
     *offset = -1;
     if (dim->tile) return threads_get(t, dim->tile, tile_register(s, dim, reg));
@@ -200,7 +200,7 @@ static IrValue *is_inside(Threads *t, IrValue *index, IrValue *extent) {
 }
 
 // Is the element of a register inside on a dimension? NULL: it is known to be.
-static IrValue *mask_along(Threads *t, const Selection *s, const Dim *dim, uint32_t reg) {
+static IrValue *mask_along(Threads *t, const Selection *s, const SelectionDim *dim, uint32_t reg) {
     int64_t offset;
     if (dim->inside) return NULL;
     IrValue *index = index_at(t, s, dim, reg, &offset);
@@ -221,7 +221,7 @@ IrValue *access_mask(Threads *t, const Selection *s, uint32_t reg) {
     return mask;
 }
 
-static bool differs(const Selection *s, const Dim *dim, const Runs *r) {
+static bool differs(const Selection *s, const SelectionDim *dim, const AccessRuns *r) {
     if (dim->tile) return true;
     if (dim->axis < 0) return false;
     uint32_t axis = (uint32_t)dim->axis, first = threads_offset(s->layout, r->registers[0], axis);
@@ -230,7 +230,7 @@ static bool differs(const Selection *s, const Dim *dim, const Runs *r) {
     return false;
 }
 
-IrValue *access_mask_when(Threads *t, const Selection *s, const Runs *r, uint32_t i,
+IrValue *access_mask_when(Threads *t, const Selection *s, const AccessRuns *r, uint32_t i,
                           IrValue *when) {
     for (int own = 0; own < 2; own++)
         for (uint32_t d = 0; d < s->rank; d++)
@@ -244,7 +244,7 @@ IrValue *access_pointer(Threads *t, const Selection *s, uint32_t reg) {
     IrValue *sum = NULL;
     int64_t plain = 0;  // along dimensions whose stride is known to be one
     for (uint32_t d = 0; d < s->rank; d++) {
-        const Dim *dim = &s->dims[d];
+        const SelectionDim *dim = &s->dims[d];
         int64_t offset;
         IrValue *index = index_at(t, s, dim, reg, &offset);
         bool last = d + 1 == s->rank;
@@ -338,9 +338,9 @@ uint32_t access_vector(Threads *t, const Selection *s) {
 // ---- walking the registers ----------------------------------------------------------------------
 
 // Accesses in order of their first register, each register once.
-Runs access_runs(Threads *t, const Layout *l, uint32_t axis, uint32_t vector) {
+AccessRuns access_runs(Threads *t, const Layout *l, uint32_t axis, uint32_t vector) {
     uint32_t total = l ? layout_size(l, LAYOUT_REG) : 1, steps[LAYOUT_MAX_BITS] = {0};
-    Runs r = {.vector = vector, .registers = arena_new(t->scratch, uint32_t, total)};
+    AccessRuns r = {.vector = vector, .registers = arena_new(t->scratch, uint32_t, total)};
     bool *taken = arena_new(t->scratch, bool, total);
     if (vector > 1) CHECK(layout_run_registers(l, axis, vector, steps), "no runs of %u", vector);
     for (uint32_t reg = 0; reg < total; reg++) {
@@ -360,7 +360,7 @@ Runs access_runs(Threads *t, const Layout *l, uint32_t axis, uint32_t vector) {
 // ---- views --------------------------------------------------------------------------------------
 
 // Accesses concatenate to a vector in memory order; this puts it into the order of the registers.
-IrValue *access_in_order(Threads *t, const Runs *r, IrValue *const *parts) {
+IrValue *access_in_order(Threads *t, const AccessRuns *r, IrValue *const *parts) {
     uint32_t total = r->count * r->vector, *where = arena_new(t->scratch, uint32_t, total);
     for (uint32_t i = 0; i < total; i++) where[r->registers[i]] = i;
     return threads_pick(t, threads_pack(t, r->count, parts), total, where);

@@ -13,7 +13,7 @@
 #include "passes/gpu/lower/threads.h"
 
 // Numbers are i64, or i32 if the selection is narrow.
-typedef struct Dim {
+typedef struct SelectionDim {
     IrValue *start;  // NULL for an index tile
     IrValue *tile;   // thread-level vector, i64
     const Layout *tile_layout;
@@ -28,13 +28,13 @@ typedef struct Dim {
     uint64_t divisor;  // of start
     // Aligned groups of this many elements, a power of two, are all inside or all outside.
     int64_t group;
-} Dim;
+} SelectionDim;
 
 typedef struct Selection {
     const IrOp *op;
     const Layout *layout;  // of the value; NULL: a scalar
     uint32_t rank;
-    Dim dims[IR_MAX_VIEW_RANK];
+    SelectionDim dims[IR_MAX_VIEW_RANK];
     // With FACT_NARROW the number of every element is below 2^31. If no index is negative, sums and
     // products modulo 2^32 are right for all elements that are inside.
     bool narrow;
@@ -72,17 +72,18 @@ void access_remarks_pointer(const Threads *t, const IrOp *op);
 uint32_t access_vector(Threads *t, const Selection *s);
 
 // Registers in accesses of several neighbours.
-typedef struct Runs {
+typedef struct AccessRuns {
     uint32_t vector, count;  // registers of an access, accesses
     uint32_t *registers;     // count * vector: of each access in order of memory
-} Runs;
+} AccessRuns;
 // Accesses in order of their first register, each register once.
-Runs access_runs(Threads *t, const Layout *l, uint32_t axis, uint32_t vector);
+AccessRuns access_runs(Threads *t, const Layout *l, uint32_t axis, uint32_t vector);
 // Is access i executed, where `when` (NULL: always) holds? The shared part is tested first, so that
 // it is tested once.
-IrValue *access_mask_when(Threads *t, const Selection *s, const Runs *r, uint32_t i, IrValue *when);
+IrValue *access_mask_when(Threads *t, const Selection *s, const AccessRuns *r, uint32_t i,
+                          IrValue *when);
 // The results of the accesses as one vector in the registers' own order.
-IrValue *access_in_order(Threads *t, const Runs *r, IrValue *const *parts);
+IrValue *access_in_order(Threads *t, const AccessRuns *r, IrValue *const *parts);
 
 // Pointers (pointers.c).
 void access_load_pointers(Threads *t, const IrOp *op);

@@ -30,7 +30,7 @@ static uint64_t allowed(uint64_t divisor, uint64_t unit) {
 }
 
 static void remark_unaligned(const AccessRemarks *x, const LayoutMemory *memory, uint32_t most) {
-    const Dim *last = &x->s->dims[x->s->rank - 1];
+    const SelectionDim *last = &x->s->dims[x->s->rank - 1];
     uint64_t start = allowed(last->divisor, x->size);
     uint64_t rows = allowed(memory->stride_divisor, x->size);
     uint64_t base = allowed(memory->base_divisor, 1), edge = memory->edge_divisor;
@@ -64,7 +64,7 @@ static bool is_small(const AccessRemarks *x, uint32_t width) {
 }
 
 static void remark_width(const AccessRemarks *x, const LayoutMemory *memory) {
-    const Dim *last = &x->s->dims[x->s->rank - 1];
+    const SelectionDim *last = &x->s->dims[x->s->rank - 1];
     uint32_t width = x->vector * x->size, most = most_bytes(x);
     if (width >= GPU_ACCESS_BYTES || ir_operand(x->s->op, 0)->type->elem == DTYPE_BOOL) return;
     if (x->param->strided) {
@@ -86,7 +86,7 @@ static void remark_width(const AccessRemarks *x, const LayoutMemory *memory) {
 static bool strides_of(const AccessRemarks *x, int64_t *strides) {
     int64_t step = x->size;
     for (uint32_t d = x->s->rank; d-- > 0;) {
-        const Dim *dim = &x->s->dims[d];
+        const SelectionDim *dim = &x->s->dims[d];
         if (dim->tile) return false;
         if (dim->axis >= 0) strides[dim->axis] = step;
         bool fixed = !x->param->dims[d].extent;

@@ -13,8 +13,8 @@ Combiner combine_of(const IrOp *op, uint32_t values, bool has) {
     return c;
 }
 
-State combine_empty(Threads *t, const Combiner *c) {
-    return (State){arena_new(t->scratch, IrValue *, c->parts)};
+CombineState combine_empty(Threads *t, const Combiner *c) {
+    return (CombineState){arena_new(t->scratch, IrValue *, c->parts)};
 }
 
 Dtype combine_elem(IrReduce kind, Dtype elem) {
@@ -29,25 +29,26 @@ static IrValue *like(Threads *t, IrValue *scalar, const IrValue *x) {
     return threads_splat(t, scalar, x->type->count);
 }
 
-State combine_choose(Threads *t, const Combiner *c, IrValue *which, const State *x,
-                     const State *y) {
-    State r = combine_empty(t, c);
+CombineState combine_choose(Threads *t, const Combiner *c, IrValue *which, const CombineState *x,
+                            const CombineState *y) {
+    CombineState r = combine_empty(t, c);
     IrValue *mask = like(t, which, x->part[0]);
     for (uint32_t i = 0; i < c->parts; i++)
         r.part[i] = ir_ternary(&t->b, IR_SELECT, mask, x->part[i], y->part[i]);
     return r;
 }
 
-State combine_pick(Threads *t, const Combiner *c, const State *x, uint32_t count,
-                   const uint32_t *regs) {
-    State r = combine_empty(t, c);
+CombineState combine_pick(Threads *t, const Combiner *c, const CombineState *x, uint32_t count,
+                          const uint32_t *regs) {
+    CombineState r = combine_empty(t, c);
     for (uint32_t i = 0; i < c->parts; i++) r.part[i] = threads_pick(t, x->part[i], count, regs);
     return r;
 }
 
-State combine_pack(Threads *t, const Combiner *c, uint32_t count, const State *states) {
+CombineState combine_pack(Threads *t, const Combiner *c, uint32_t count,
+                          const CombineState *states) {
     IrValue **all = arena_new(t->scratch, IrValue *, count);
-    State r = combine_empty(t, c);
+    CombineState r = combine_empty(t, c);
     for (uint32_t i = 0; i < c->parts; i++) {
         for (uint32_t k = 0; k < count; k++) all[k] = states[k].part[i];
         r.part[i] = threads_pack(t, count, all);
@@ -55,7 +56,7 @@ State combine_pack(Threads *t, const Combiner *c, uint32_t count, const State *s
     return r;
 }
 
-void combine_quiet_nan(Threads *t, const Combiner *c, State *x) {
+void combine_quiet_nan(Threads *t, const Combiner *c, CombineState *x) {
     if (c->custom || c->arg) return;
     for (uint32_t i = 0; i < c->values; i++) {
         const IrType *type = x->part[i]->type;
@@ -82,7 +83,8 @@ static IrValue *before(Threads *t, const Combiner *c, IrValue *x, IrValue *y) {
 }
 
 // Does y replace x? Ties go to the lower position.
-static IrValue *second_wins(Threads *t, const Combiner *c, const State *x, const State *y) {
+static IrValue *second_wins(Threads *t, const Combiner *c, const CombineState *x,
+                            const CombineState *y) {
     IrBuilder *b = &t->b;
     IrValue *second = before(t, c, y->part[0], x->part[0]);
     IrValue *first = before(t, c, x->part[0], y->part[0]);
@@ -91,14 +93,15 @@ static IrValue *second_wins(Threads *t, const Combiner *c, const State *x, const
     return ir_binary(b, IR_OR, second, tie);
 }
 
-static State combine_arg(Threads *t, const Combiner *c, const State *x, const State *y) {
+static CombineState combine_arg(Threads *t, const Combiner *c, const CombineState *x,
+                                const CombineState *y) {
     IrBuilder *b = &t->b;
     IrValue *take = second_wins(t, c, x, y);
     if (c->has) {
         IrValue *x_has = x->part[2], *y_has = y->part[2];
         take = ir_binary(b, IR_OR, take, ir_unary(b, IR_NOT, x_has));
         take = ir_binary(b, IR_AND, take, y_has);
-        State r = combine_choose(t, c, take, y, x);
+        CombineState r = combine_choose(t, c, take, y, x);
         r.part[2] = ir_binary(b, IR_OR, x_has, y_has);
         return r;
     }
@@ -113,10 +116,10 @@ static IrValue *both_hold(Threads *t, IrValue *a, IrValue *b) {
     return ir_binary(&t->b, IR_AND, like(t, a, b), like(t, b, a));
 }
 
-static State combine_custom(Threads *t, const Combiner *c, IrValue *where, const State *x,
-                            const State *y) {
+static CombineState combine_custom(Threads *t, const Combiner *c, IrValue *where,
+                                   const CombineState *x, const CombineState *y) {
     const IrBlock *block = c->op->regions[0];
-    State both = combine_empty(t, c);
+    CombineState both = combine_empty(t, c);
     IrValue *x_has = c->has ? x->part[c->values] : NULL,
             *y_has = c->has ? y->part[c->values] : NULL;
     where = both_hold(t, where, both_hold(t, x_has, y_has));
@@ -124,16 +127,17 @@ static State combine_custom(Threads *t, const Combiner *c, IrValue *where, const
     region_call(t, block, x->part, y->part, where, both.part);
     if (!c->has) return both;
     both.part[c->values] = x_has;
-    State r = combine_choose(t, c, x_has, &both, y);
+    CombineState r = combine_choose(t, c, x_has, &both, y);
     r = combine_choose(t, c, y_has, &r, x);
     r.part[c->values] = ir_binary(&t->b, IR_OR, x_has, y_has);
     return r;
 }
 
-State combine_where(Threads *t, const Combiner *c, IrValue *where, const State *x, const State *y) {
+CombineState combine_where(Threads *t, const Combiner *c, IrValue *where, const CombineState *x,
+                           const CombineState *y) {
     if (c->custom) return combine_custom(t, c, where, x, y);
     if (c->arg) return combine_arg(t, c, x, y);
-    State r = combine_empty(t, c);
+    CombineState r = combine_empty(t, c);
     for (uint32_t i = 0; i < c->values; i++) {
         IrOpcode code = ir_reduce_opcode(c->kind, x->part[i]->type->elem);
         r.part[i] = ir_binary(&t->b, code, x->part[i], y->part[i]);
@@ -142,13 +146,14 @@ State combine_where(Threads *t, const Combiner *c, IrValue *where, const State *
     return r;
 }
 
-State combine_states(Threads *t, const Combiner *c, const State *x, const State *y) {
+CombineState combine_states(Threads *t, const Combiner *c, const CombineState *x,
+                            const CombineState *y) {
     return combine_where(t, c, NULL, x, y);
 }
 
 // ---- through shared memory ----------------------------------------------------------------------
 
-ExchangeBuffer combine_exchange_buffer(Threads *t, const Combiner *c, const State *x) {
+ExchangeBuffer combine_exchange_buffer(Threads *t, const Combiner *c, const CombineState *x) {
     ExchangeBuffer buffer = {.memory = arena_new(t->scratch, IrValue *, c->parts),
                              .regs = x->part[0]->type->count,
                              .threads = ir_thread_count(t->func)};
@@ -161,7 +166,8 @@ static IrValue *further(Threads *t, IrValue *p, uint32_t by) {
     return by ? threads_at(t, p, threads_i64(t, by)) : p;
 }
 
-void combine_store(Threads *t, const Combiner *c, const ExchangeBuffer *buffer, const State *x) {
+void combine_store(Threads *t, const Combiner *c, const ExchangeBuffer *buffer,
+                   const CombineState *x) {
     for (uint32_t i = 0; i < c->parts; i++) {
         IrValue *p = threads_at(t, buffer->memory[i], t->thread);
         for (uint32_t r = 0; r < buffer->regs; r++)
@@ -170,9 +176,9 @@ void combine_store(Threads *t, const Combiner *c, const ExchangeBuffer *buffer, 
     }
 }
 
-State combine_load(Threads *t, const Combiner *c, const ExchangeBuffer *buffer, IrValue *from,
-                   uint32_t by) {
-    State r = combine_empty(t, c);
+CombineState combine_load(Threads *t, const Combiner *c, const ExchangeBuffer *buffer,
+                          IrValue *from, uint32_t by) {
+    CombineState r = combine_empty(t, c);
     IrValue **parts = arena_new(t->scratch, IrValue *, buffer->regs);
     for (uint32_t i = 0; i < c->parts; i++) {
         IrValue *p = threads_at(t, buffer->memory[i], from);

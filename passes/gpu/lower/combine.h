@@ -8,7 +8,7 @@
 // Ownership: values; new IR goes to the builder of Threads.
 //
 //     Combiner c = combine_of(op, 1, masked);
-//     State both = combine_states(t, &c, &low, &high);
+//     CombineState both = combine_states(t, &c, &low, &high);
 #ifndef TILEC_PASSES_GPU_LOWER_COMBINE_H
 #define TILEC_PASSES_GPU_LOWER_COMBINE_H
 
@@ -22,42 +22,47 @@ typedef struct Combiner {
     bool has;  // has a last part that says whether the state holds any element
 } Combiner;
 
-typedef struct State {
+typedef struct CombineState {
     IrValue **part;
-} State;
+} CombineState;
 
 Combiner combine_of(const IrOp *op, uint32_t values, bool has);
-State combine_empty(Threads *t, const Combiner *c);  // room for its parts
+CombineState combine_empty(Threads *t, const Combiner *c);  // room for its parts
 // The type in which a kind is accumulated.
 Dtype combine_elem(IrReduce kind, Dtype elem);
 // Combines x and y, x being the earlier one.
-State combine_states(Threads *t, const Combiner *c, const State *x, const State *y);
+CombineState combine_states(Threads *t, const Combiner *c, const CombineState *x,
+                            const CombineState *y);
 // Outside of the lanes where the bool holds, the result is not used: loops of a combiner do not run
 // for them.
-State combine_where(Threads *t, const Combiner *c, IrValue *where, const State *x, const State *y);
+CombineState combine_where(Threads *t, const Combiner *c, IrValue *where, const CombineState *x,
+                           const CombineState *y);
 // A combiner of the program's own applied to the vectors x and y, value by value; `where` is a bool
 // vector, or NULL: everywhere (combiner.c).
 void region_call(Threads *t, const IrBlock *block, IrValue *const *x, IrValue *const *y,
                  IrValue *where, IrValue **out);
 // Value by value: x where the bool (a scalar or a vector) holds, else y.
-State combine_choose(Threads *t, const Combiner *c, IrValue *which, const State *x, const State *y);
+CombineState combine_choose(Threads *t, const Combiner *c, IrValue *which, const CombineState *x,
+                            const CombineState *y);
 // Some registers of all parts; states concatenated.
-State combine_pick(Threads *t, const Combiner *c, const State *x, uint32_t count,
-                   const uint32_t *regs);
-State combine_pack(Threads *t, const Combiner *c, uint32_t count, const State *states);
+CombineState combine_pick(Threads *t, const Combiner *c, const CombineState *x, uint32_t count,
+                          const uint32_t *regs);
+CombineState combine_pack(Threads *t, const Combiner *c, uint32_t count,
+                          const CombineState *states);
 // A NaN becomes the quiet NaN, as it does when it is combined with another value.
-void combine_quiet_nan(Threads *t, const Combiner *c, State *x);
+void combine_quiet_nan(Threads *t, const Combiner *c, CombineState *x);
 
 // Memory in which every thread may leave `regs` registers of each part for other threads to read.
 typedef struct ExchangeBuffer {
     IrValue **memory;  // of each part
     uint32_t regs, threads;
 } ExchangeBuffer;
-ExchangeBuffer combine_exchange_buffer(Threads *t, const Combiner *c, const State *x);
+ExchangeBuffer combine_exchange_buffer(Threads *t, const Combiner *c, const CombineState *x);
 // Stores this thread's state; the caller adds the barrier.
-void combine_store(Threads *t, const Combiner *c, const ExchangeBuffer *buffer, const State *x);
+void combine_store(Threads *t, const Combiner *c, const ExchangeBuffer *buffer,
+                   const CombineState *x);
 // The state that thread `from` + `by` stored (from: i32).
-State combine_load(Threads *t, const Combiner *c, const ExchangeBuffer *buffer, IrValue *from,
-                   uint32_t by);
+CombineState combine_load(Threads *t, const Combiner *c, const ExchangeBuffer *buffer,
+                          IrValue *from, uint32_t by);
 
 #endif

@@ -97,7 +97,7 @@ static void copy_tile(Threads *t, const IrOp *load, IrValue *p, const Layout *me
     const Layout *l = load->results[0].type->layout;
     Selection s = access_select(t, load, l);
     (void)access_vector(t, &s);  // for its remarks
-    Runs r = access_runs(t, l, l->rank - 1u, vector);
+    AccessRuns r = access_runs(t, l, l->rank - 1u, vector);
     ThreadsPlaces places = threads_places(t, l, memory);
     for (uint32_t i = 0; i < r.count; i++) {
         uint32_t reg = r.registers[i * r.vector];
@@ -112,7 +112,7 @@ static void copy_pointers(Threads *t, const IrOp *load, IrValue *p, const Layout
                           uint32_t vector) {
     const Layout *l = load->results[0].type->layout;
     IrValue *from = threads_operand(t, load, 0), *masks = threads_operand(t, load, 1);
-    Runs r = access_runs(t, l, l->rank - 1u, vector);
+    AccessRuns r = access_runs(t, l, l->rank - 1u, vector);
     ThreadsPlaces places = threads_places(t, l, memory);
     for (uint32_t i = 0; i < r.count; i++) {
         uint32_t reg = r.registers[i * r.vector];

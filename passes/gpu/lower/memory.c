@@ -1,7 +1,7 @@
 // Loads and stores, by what they access: views, packed elements, pointers, copies.
 #include "passes/gpu/lower/access.h"
 
-static Runs view_runs(Threads *t, const Selection *s) {
+static AccessRuns view_runs(Threads *t, const Selection *s) {
     int axis = s->dims[s->rank - 1].axis;
     return access_runs(t, s->layout, axis < 0 ? 0 : (uint32_t)axis, access_vector(t, s));
 }
@@ -14,7 +14,7 @@ static void view_load(Threads *t, const IrOp *op) {
     if (threads_load_is_copy(t, op)) return;
     const IrType *type = op->results[0].type;
     Selection s = access_select(t, op, type->layout);
-    Runs r = view_runs(t, &s);
+    AccessRuns r = view_runs(t, &s);
     IrValue **parts = arena_new(t->scratch, IrValue *, r.count), *pad = threads_operand(t, op, 1);
     for (uint32_t i = 0; i < r.count; i++) {
         uint32_t reg = r.registers[i * r.vector];
@@ -32,7 +32,7 @@ static void view_store(Threads *t, const IrOp *op) {
     Selection s = access_select(t, op, type->layout);
     IrValue *x = threads_operand(t, op, 1), *masks = threads_operand(t, op, 2);
     IrValue *owner = access_owner(t, s.layout);
-    Runs r = masks && masks->type->rank ? access_runs(t, s.layout, 0, 1) : view_runs(t, &s);
+    AccessRuns r = masks && masks->type->rank ? access_runs(t, s.layout, 0, 1) : view_runs(t, &s);
     for (uint32_t i = 0; i < r.count; i++) {
         uint32_t *regs = &r.registers[i * r.vector];
         if (s.layout && threads_first_holder(s.layout, regs[0]) != regs[0]) continue;

@@ -212,8 +212,8 @@ static void drop_register_bit(Network *net, uint32_t bit) {
         if (net->at[i].dim == LAYOUT_REG && net->at[i].bit > bit) net->at[i].bit--;
 }
 
-// Runs that differ in bit `which` of their positions become one. The second is read backwards, so
-// that the lesser of each pair are a run that a merge sorts.
+// AccessRuns that differ in bit `which` of their positions become one. The second is read
+// backwards, so that the lesser of each pair are a run that a merge sorts.
 static void halve(Network *net, uint32_t which) {
     Threads *t = net->t;
     uint32_t run = UINT32_C(1) << net->kept, count = reg_count(net);

@@ -17,7 +17,7 @@ static const IrParam *param_of(const Threads *t, const IrOp *op) {
 // ---- how wide -----------------------------------------------------------------------------------
 
 static bool in_pairs(const Threads *t, const Selection *s) {
-    const Dim *last = &s->dims[s->rank - 1];
+    const SelectionDim *last = &s->dims[s->rank - 1];
     return s->layout && last->axis >= 0 && !param_of(t, s->op)->strided &&
            threads_disjoint(s->layout, (uint32_t)last->axis) &&
            layout_contiguity(s->layout, (uint32_t)last->axis) >= 2;
@@ -25,7 +25,7 @@ static bool in_pairs(const Threads *t, const Selection *s) {
 
 // Elements of an access: neighbours in a lane, all inside or all outside.
 static uint32_t vector_of(const Threads *t, const Selection *s) {
-    const Dim *last = &s->dims[s->rank - 1];
+    const SelectionDim *last = &s->dims[s->rank - 1];
     if (!in_pairs(t, s)) return 1;
     uint64_t row = access_extent_divisor(t, param_of(t, s->op), s->rank - 1);
     uint32_t most = layout_contiguity(s->layout, (uint32_t)last->axis);
@@ -41,7 +41,7 @@ static uint32_t align_of(const Threads *t, const Selection *s, uint32_t vector) 
     return (uint32_t)(all & (0 - all));
 }
 
-static Runs runs(Threads *t, const Selection *s) {
+static AccessRuns runs(Threads *t, const Selection *s) {
     int axis = s->dims[s->rank - 1].axis;
     return access_runs(t, s->layout, axis < 0 ? 0 : (uint32_t)axis, vector_of(t, s));
 }
@@ -97,7 +97,7 @@ static IrValue *load_one(Threads *t, const Selection *s, IrValue *number, IrValu
 void access_load_packed(Threads *t, const IrOp *op) {
     const IrType *type = op->results[0].type;
     Selection s = access_select(t, op, type->layout);
-    Runs r = runs(t, &s);
+    AccessRuns r = runs(t, &s);
     IrValue **parts = arena_new(t->scratch, IrValue *, r.count), *pad = threads_operand(t, op, 1);
     for (uint32_t i = 0; i < r.count; i++) {
         uint32_t reg = r.registers[i * r.vector];
@@ -171,7 +171,7 @@ void access_store_packed(Threads *t, const IrOp *op) {
     const Layout *l = ir_operand(op, 1)->type->layout;
     IrValue *x = threads_operand(t, op, 1);
     Selection s = access_select(t, op, l);
-    const Dim *last = &s.dims[s.rank - 1];
+    const SelectionDim *last = &s.dims[s.rank - 1];
     Layout pairs;
     if (!param_of(t, op)->strided && last->axis >= 0 && !in_pairs(t, &s)) {
         pairs = paired(l, (uint32_t)last->axis);
@@ -179,7 +179,7 @@ void access_store_packed(Threads *t, const IrOp *op) {
         s = access_select(t, op, &pairs);
     }
     IrValue *owner = access_owner(t, s.layout);
-    Runs r = runs(t, &s);
+    AccessRuns r = runs(t, &s);
     for (uint32_t i = 0; i < r.count; i++) {
         const uint32_t *regs = &r.registers[i * r.vector];
         if (threads_first_holder(s.layout, regs[0]) != regs[0]) continue;

@@ -8,8 +8,8 @@ enum { WHOLE = 1 << 30, DEPTH = 16 };
 
 // ---- facts along an axis ------------------------------------------------------------------------
 
-// Runs of pointers, in aligned groups: neighbours, or all the same; `align` is that of the first of
-// a run, in bytes.
+// AccessRuns of pointers, in aligned groups: neighbours, or all the same; `align` is that of the
+// first of a run, in bytes.
 typedef struct PointerRun {
     uint32_t contiguous, constant;
     uint64_t align;
@@ -210,7 +210,7 @@ void access_load_pointers(Threads *t, const IrOp *op) {
         load_each(t, op, operands);
         return;
     }
-    Runs r = access_runs(t, l, axis, vector);
+    AccessRuns r = access_runs(t, l, axis, vector);
     IrValue **parts = arena_new(t->scratch, IrValue *, r.count);
     for (uint32_t i = 0; i < r.count; i++) {
         const uint32_t *regs = &r.registers[i * vector];
@@ -228,7 +228,7 @@ void access_store_pointers(Threads *t, const IrOp *op) {
     IrValue *p = threads_operand(t, op, 0), *x = threads_operand(t, op, 1);
     IrValue *masks = threads_operand(t, op, 2), *owner = access_owner(t, l);
     uint32_t axis = 0, vector = vector_of(t, op, l, &axis);
-    Runs r = access_runs(t, l, axis, vector);
+    AccessRuns r = access_runs(t, l, axis, vector);
     for (uint32_t i = 0; i < r.count; i++) {
         const uint32_t *regs = &r.registers[i * vector];
         if (l && threads_first_holder(l, regs[0]) != regs[0]) continue;

@@ -18,7 +18,7 @@ typedef struct Reduce {
     Combiner c;
     uint32_t axis;
     Layout layout;  // of the remaining elements; registers whose halves are combined are dropped
-    State x;
+    CombineState x;
     LayoutBit bits[LAYOUT_MAX_TILE_BITS];  // of the axis, in the order in which they are taken
     uint32_t bit_count;
     bool loops;      // the combiner loops
@@ -54,7 +54,7 @@ static void find_bits(const Threads *t, Reduce *r) {
 
 // ---- registers ----------------------------------------------------------------------------------
 
-static State half_of(Threads *t, const Reduce *r, uint32_t bit, uint32_t which) {
+static CombineState half_of(Threads *t, const Reduce *r, uint32_t bit, uint32_t which) {
     uint32_t count = layout_size(&r->layout, LAYOUT_REG) / 2, low = (1u << bit) - 1;
     uint32_t *regs = arena_new(t->scratch, uint32_t, count);
     for (uint32_t i = 0; i < count; i++) regs[i] = (i & low) | (i & ~low) << 1 | which << bit;
@@ -63,7 +63,7 @@ static State half_of(Threads *t, const Reduce *r, uint32_t bit, uint32_t which) 
 
 static void take_register(Threads *t, Reduce *r, uint32_t k) {
     uint32_t bit = r->bits[k].at;
-    State low = half_of(t, r, bit, 0), high = half_of(t, r, bit, 1);
+    CombineState low = half_of(t, r, bit, 0), high = half_of(t, r, bit, 1);
     r->x = combine_states(t, &r->c, &low, &high);
     layout_drop(&r->layout, LAYOUT_REG, bit);
     for (uint32_t i = k + 1; i < r->bit_count; i++)
@@ -75,7 +75,7 @@ static void take_register(Threads *t, Reduce *r, uint32_t k) {
 // For a combiner of the program's own, the order matters: a lane whose bit is set has the two in
 // the wrong order. Its value is not used (settle_lanes), but loops might not end for it.
 static void take_lane(Threads *t, Reduce *r, uint32_t bit) {
-    State other = combine_empty(t, &r->c);
+    CombineState other = combine_empty(t, &r->c);
     for (uint32_t i = 0; i < r->c.parts; i++)
         other.part[i] = threads_xor_lane(t, r->x.part[i], 1u << bit);
     if (!r->c.custom) {
@@ -89,8 +89,8 @@ static void take_lane(Threads *t, Reduce *r, uint32_t bit) {
     }
     IrValue *mine = ir_binary(&t->b, IR_AND, t->thread, threads_i32(t, 1 << bit));
     IrValue *second = ir_binary(&t->b, IR_NE, mine, threads_i32(t, 0));
-    State early = combine_choose(t, &r->c, second, &other, &r->x);
-    State late = combine_choose(t, &r->c, second, &r->x, &other);
+    CombineState early = combine_choose(t, &r->c, second, &other, &r->x);
+    CombineState late = combine_choose(t, &r->c, second, &r->x, &other);
     r->x = combine_states(t, &r->c, &early, &late);
 }
 
@@ -123,7 +123,7 @@ static uint32_t away(uint32_t lanes, const LayoutBit *bits, uint32_t count, uint
     return by;
 }
 
-static State combine_tree(Threads *t, const Combiner *c, State *all, uint32_t count) {
+static CombineState combine_tree(Threads *t, const Combiner *c, CombineState *all, uint32_t count) {
     for (; count > 1; count /= 2)
         for (uint32_t i = 0; i < count / 2; i++)
             all[i] = combine_states(t, c, &all[2 * i], &all[2 * i + 1]);
@@ -132,14 +132,14 @@ static State combine_tree(Threads *t, const Combiner *c, State *all, uint32_t co
 
 // All warps of a group store their states, and each reads all of them. The barrier at the end keeps
 // the memory until all have read it.
-static State combine_warps(Threads *t, const Reduce *r, const State *x, const LayoutBit *bits,
-                           uint32_t count) {
+static CombineState combine_warps(Threads *t, const Reduce *r, const CombineState *x,
+                                  const LayoutBit *bits, uint32_t count) {
     ExchangeBuffer buffer = combine_exchange_buffer(t, &r->c, x);
     combine_store(t, &r->c, &buffer, x);
     threads_barrier(t);
     uint32_t group = 1u << count, lanes = ir_lane_count(t->func);
     uint32_t mask = away(lanes, bits, count, group - 1);
-    State *all = arena_new(t->scratch, State, group);
+    CombineState *all = arena_new(t->scratch, CombineState, group);
     IrValue *first = ir_binary(&t->b, IR_AND, t->thread, threads_i32(t, ~(int64_t)mask));
     for (uint32_t g = 0; g < group; g++)
         all[g] = combine_load(t, &r->c, &buffer, first, away(lanes, bits, count, g));
@@ -235,11 +235,11 @@ static void read_all(Threads *t, const Reduce *reduce, IrValue *memory, const Ir
     }
 }
 
-static State combine_warps_once(Threads *t, const Reduce *r, const State *x, const LayoutBit *bits,
-                                uint32_t count) {
+static CombineState combine_warps_once(Threads *t, const Reduce *r, const CombineState *x,
+                                       const LayoutBit *bits, uint32_t count) {
     uint32_t group = 1u << count;
     IrValue **memory = arena_new(t->scratch, IrValue *, r->c.parts);
-    State *all = arena_new(t->scratch, State, group);
+    CombineState *all = arena_new(t->scratch, CombineState, group);
     for (uint32_t g = 0; g < group; g++) all[g] = combine_empty(t, &r->c);
     IrValue **parts = arena_new(t->scratch, IrValue *, group);
     for (uint32_t i = 0; i < r->c.parts; i++) memory[i] = leave_once(t, r, x->part[i], bits, count);
@@ -261,11 +261,11 @@ static void take_warps(Threads *t, Reduce *r, const LayoutBit *bits, uint32_t co
     bool once = lanes_agree(r, (uint32_t)(bits - r->bits));
     if (once) step = regs;
     remark(t->remarks, t->b.span, REASON_REDUCE_SHARED, NULL, REMARK(1 << count));
-    State *done = arena_new(t->scratch, State, regs / step);
+    CombineState *done = arena_new(t->scratch, CombineState, regs / step);
     uint32_t *some = arena_new(t->scratch, uint32_t, step);
     for (uint32_t at = 0; at < regs; at += step) {
         for (uint32_t i = 0; i < step; i++) some[i] = at + i;
-        State x = combine_pick(t, &r->c, &r->x, step, some);
+        CombineState x = combine_pick(t, &r->c, &r->x, step, some);
         done[at / step] =
             once ? combine_warps_once(t, r, &x, bits, count) : combine_warps(t, r, &x, bits, count);
     }

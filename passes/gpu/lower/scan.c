@@ -17,12 +17,12 @@ typedef struct ScanLowering {
     uint32_t n, lines;              // registers along the axis; lines of a thread
     uint32_t lane_bits, warp_bits;  // the lowest, which move along the axis
     bool reverse, exclusive;
-    State *x;  // by position along the axis in the scan's order: a register of each line
+    CombineState *x;  // by position along the axis in the scan's order: a register of each line
 } ScanLowering;
 
 // The elements before: a state, if there are any (NULL: there never are).
 typedef struct Prefix {
-    State x;
+    CombineState x;
     IrValue *has;  // bool scalar
 } Prefix;
 
@@ -85,14 +85,14 @@ static void choose_layout(ScanLowering *s, const IrType *type, uint32_t axis, Gp
 // ---- a thread's stretches -----------------------------------------------------------------------
 
 static void load(Threads *t, ScanLowering *s) {
-    State all = combine_empty(t, &s->c);
+    CombineState all = combine_empty(t, &s->c);
     for (uint32_t i = 0; i < s->c.values; i++) {
         const IrValue *v = ir_operand(s->op, s->first + i);
         IrValue *x = threads_move(t, threads_value(t, v), v->type->layout, &s->layout);
         Dtype elem = combine_elem(s->c.kind, x->type->elem);
         all.part[i] = x->type->elem == elem ? x : ir_cast(&t->b, x, elem, true);
     }
-    s->x = arena_new(t->scratch, State, s->n);
+    s->x = arena_new(t->scratch, CombineState, s->n);
     uint32_t *regs = arena_new(t->scratch, uint32_t, s->lines);
     for (uint32_t k = 0; k < s->n; k++) {
         uint32_t place = s->reverse ? s->n - 1 - k : k;
@@ -113,8 +113,9 @@ static IrValue *position(Threads *t, const ScanLowering *s, uint32_t shift, uint
     return s->reverse ? ir_binary(&t->b, IR_SUB, threads_i32(t, mask), x) : x;
 }
 
-static State from_earlier_lane(Threads *t, const ScanLowering *s, const State *x, uint32_t by) {
-    State r = combine_empty(t, &s->c);
+static CombineState from_earlier_lane(Threads *t, const ScanLowering *s, const CombineState *x,
+                                      uint32_t by) {
+    CombineState r = combine_empty(t, &s->c);
     IrOpcode away = s->reverse ? IR_ADD : IR_SUB;
     IrValue *lane = ir_binary(&t->b, away, t->thread, threads_i32(t, by));
     lane = ir_binary(&t->b, IR_AND, lane, threads_i32(t, ir_lane_count(t->func) - 1));
@@ -123,14 +124,14 @@ static State from_earlier_lane(Threads *t, const ScanLowering *s, const State *x
 }
 
 // `sum` becomes the combination of all lanes up to this one.
-static Prefix scan_lanes(Threads *t, const ScanLowering *s, State *sum) {
+static Prefix scan_lanes(Threads *t, const ScanLowering *s, CombineState *sum) {
     Prefix p = {0};
     if (!s->lane_bits) return p;
     IrValue *at = position(t, s, 0, s->lane_bits);
     for (uint32_t by = 1; by < 1u << s->lane_bits; by *= 2) {
-        State early = from_earlier_lane(t, s, sum, by);
+        CombineState early = from_earlier_lane(t, s, sum, by);
         IrValue *has = ir_binary(&t->b, IR_GE, at, threads_i32(t, by));
-        State both = combine_where(t, &s->c, has, &early, sum);
+        CombineState both = combine_where(t, &s->c, has, &early, sum);
         *sum = combine_choose(t, &s->c, has, &both, sum);
     }
     p.x = from_earlier_lane(t, s, sum, 1);
@@ -139,7 +140,7 @@ static Prefix scan_lanes(Threads *t, const ScanLowering *s, State *sum) {
 }
 
 // Every warp's sum, which its last lanes have, is stored for the warps after it.
-static Prefix scan_warps(Threads *t, const ScanLowering *s, const State *sum) {
+static Prefix scan_warps(Threads *t, const ScanLowering *s, const CombineState *sum) {
     Prefix p = {0};
     if (!s->warp_bits) return p;
     uint32_t count = 1u << s->warp_bits, lanes = (1u << s->lane_bits) - 1;
@@ -153,10 +154,11 @@ static Prefix scan_warps(Threads *t, const ScanLowering *s, const State *sum) {
     IrValue *from = ir_binary(&t->b, IR_AND, t->thread, threads_i32(t, ~mask));
     for (uint32_t g = 0; g + 1 < count; g++) {
         uint32_t warp = s->reverse ? count - 1 - g : g;
-        State x = combine_load(t, &s->c, &buffer, from, warp * all + (s->reverse ? 0 : lanes));
+        CombineState x =
+            combine_load(t, &s->c, &buffer, from, warp * all + (s->reverse ? 0 : lanes));
         IrValue *has = ir_binary(&t->b, IR_GT, at, threads_i32(t, g));
         if (g) {
-            State both = combine_where(t, &s->c, has, &p.x, &x);
+            CombineState both = combine_where(t, &s->c, has, &p.x, &x);
             x = combine_choose(t, &s->c, has, &both, &p.x);
         } else {
             p.has = has;
@@ -172,7 +174,7 @@ static Prefix join(Threads *t, const ScanLowering *s, const Prefix *x, const Pre
     if (!x->has) return *y;
     if (!y->has) return *x;
     IrValue *where = ir_binary(&t->b, IR_AND, x->has, y->has);
-    State both = combine_where(t, &s->c, where, &x->x, &y->x);
+    CombineState both = combine_where(t, &s->c, where, &x->x, &y->x);
     Prefix p = {.has = ir_binary(&t->b, IR_OR, x->has, y->has)};
     p.x = combine_choose(t, &s->c, x->has, &both, &y->x);
     p.x = combine_choose(t, &s->c, y->has, &p.x, &x->x);
@@ -182,8 +184,8 @@ static Prefix join(Threads *t, const ScanLowering *s, const Prefix *x, const Pre
 // ---- the end ------------------------------------------------------------------------------------
 
 // The first element of an exclusive scan; -0 is only the value that sums begin with.
-static State shown_identity(Threads *t, const ScanLowering *s) {
-    State r = combine_empty(t, &s->c);
+static CombineState shown_identity(Threads *t, const ScanLowering *s) {
+    CombineState r = combine_empty(t, &s->c);
     bool zero = s->c.custom || s->c.kind == IR_REDUCE_SUM;
     for (uint32_t i = 0; i < s->c.parts; i++) {
         const IrType *type = s->x[0].part[i]->type;
@@ -193,14 +195,15 @@ static State shown_identity(Threads *t, const ScanLowering *s) {
     return r;
 }
 
-static State behind(Threads *t, const ScanLowering *s, const Prefix *p, const State *x) {
+static CombineState behind(Threads *t, const ScanLowering *s, const Prefix *p,
+                           const CombineState *x) {
     if (!p->has) return *x;
-    State both = combine_where(t, &s->c, p->has, &p->x, x);
+    CombineState both = combine_where(t, &s->c, p->has, &p->x, x);
     return combine_choose(t, &s->c, p->has, &both, x);
 }
 
 static void finish(Threads *t, ScanLowering *s, const Prefix *p) {
-    State *y = arena_new(t->scratch, State, s->n);
+    CombineState *y = arena_new(t->scratch, CombineState, s->n);
     for (uint32_t k = 0; k < s->n; k++) {
         uint32_t place = s->reverse ? s->n - 1 - k : k;
         if (!s->exclusive) {
@@ -212,7 +215,7 @@ static void finish(Threads *t, ScanLowering *s, const Prefix *p) {
             if (p->has) y[place] = combine_choose(t, &s->c, p->has, &p->x, &y[place]);
         }
     }
-    State all = combine_pack(t, &s->c, s->n, y);
+    CombineState all = combine_pack(t, &s->c, s->n, y);
     uint32_t count = s->n * s->lines, *regs = arena_new(t->scratch, uint32_t, count);
     for (uint32_t r = 0; r < count; r++) regs[r] = r % s->n * s->lines + r / s->n;
     all = combine_pick(t, &s->c, &all, count, regs);
@@ -231,7 +234,7 @@ static void scan_some(Threads *t, const IrOp *op, uint32_t first, uint32_t value
     choose_layout(&s, ir_operand(op, 0)->type, (uint32_t)ir_attr_int(op, IR_ATTR_AXIS),
                   gpu_threads(t->func));
     load(t, &s);
-    State sum = s.x[s.n - 1];
+    CombineState sum = s.x[s.n - 1];
     Prefix lanes = scan_lanes(t, &s, &sum), warps = scan_warps(t, &s, &sum);
     Prefix p = join(t, &s, &warps, &lanes);
     finish(t, &s, &p);

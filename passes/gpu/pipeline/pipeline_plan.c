@@ -437,7 +437,7 @@ static uint32_t stages_of_all(PipelinePlanner *p) {
     return stages;
 }
 
-static void settle_stages(PipelinePlanner *p) {
+static void decide_stages(PipelinePlanner *p) {
     PipelinePlan *plan = p->plan;
     plan->stages = stages_of_all(p);
     if (plan->tiles) {
@@ -500,7 +500,7 @@ static IrOp *ahead_dot(const PipelinePlanner *p) {
     return is_copied_factor(plan, dot, 0) && is_copied_factor(plan, dot, 1) ? dot : NULL;
 }
 
-static void settle_distance(PipelinePlanner *p) {
+static void decide_distance(PipelinePlanner *p) {
     PipelinePlan *plan = p->plan;
     if (!plan->stages) return;
     plan->ahead_dot = ahead_dot(p);
@@ -606,7 +606,7 @@ static uint32_t add_map(IrFunc *f, const IrMap *map) {
 }
 
 // All copies of a loop are made in one way, because they are waited for together.
-static void settle_maps(PipelinePlanner *p) {
+static void decide_maps(PipelinePlanner *p) {
     enum { BYTES = 1 << 20 };  // that a barrier counts
     PipelinePlan *plan = p->plan;
     size_t count = plan->feeds.count;
@@ -660,7 +660,7 @@ static IrOp *tiles_around(const PipelinePlanner *p) {
     return tiles && p->context->facts & FACT_PERSISTENT ? around : NULL;
 }
 
-static void settle_tiles(PipelinePlanner *p) {
+static void decide_tiles(PipelinePlanner *p) {
     PipelinePlan *plan = p->plan;
     for (size_t i = 0; i < plan->feeds.count; i++)
         if (!plan->feeds.data[i].copied) plan->tiles = NULL;
@@ -683,11 +683,11 @@ PipelinePlan pipeline_plan(IrFunc *f, const PassContext *context, const GpuFacts
         p.carried += pipeline_registers(loop->results[i].type);
     plan_block(&p, p.body);
     plan.tiles = tiles_around(&p);
-    settle_stages(&p);
-    settle_maps(&p);
-    if (!plan.by_map && forgo_maps(&p)) settle_stages(&p);
-    settle_tiles(&p);
-    settle_distance(&p);
+    decide_stages(&p);
+    decide_maps(&p);
+    if (!plan.by_map && forgo_maps(&p)) decide_stages(&p);
+    decide_tiles(&p);
+    decide_distance(&p);
     plan.producers = pipeline_producers(f, facts, &plan, context->scratch);
     if (plan.producers) add_remark(&p, loop, REASON_PIPELINED_PRODUCER, REMARK(plan.producers));
     return plan;

@@ -6,29 +6,30 @@
 #include "frontend/tile/lex.h"
 
 // A declaration whose tokens may count.
-typedef struct PlainPiece {
+typedef struct CanonicalPiece {
     Symbol name;
     Span span;
     bool reached;
-} PlainPiece;
+} CanonicalPiece;
 
-typedef struct Plain {
+typedef struct Canonical {
     const TileFile *file;
     Arena *arena;
     Diags *ignored;  // the tokens were reported when the file was read
-    VEC(PlainPiece) pieces;
+    VEC(CanonicalPiece) pieces;
     VEC(size_t) waiting;  // reached, and not printed yet
     StrBuf out;
-} Plain;
+} Canonical;
 
-static void add_piece(Plain *p, const AstDecl *decl, const Ast *last) {
+static void add_piece(Canonical *p, const AstDecl *decl, const Ast *last) {
     Span first = decl->kind == DECL_CONST && decl->dims ? decl->type.span : decl->span;
-    PlainPiece piece = {decl->name, {first.begin, last ? last->span.end : decl->span.end}, false};
+    CanonicalPiece piece = {
+        decl->name, {first.begin, last ? last->span.end : decl->span.end}, false};
     vec_push(p->arena, &p->pieces, piece);
 }
 
 // A name that hides the declaration's counts, too: then more text than needed counts.
-static void mark_reached(Plain *p, Symbol name) {
+static void mark_reached(Canonical *p, Symbol name) {
     for (size_t i = 0; i < p->pieces.count; i++) {
         if (p->pieces.data[i].name != name || p->pieces.data[i].reached) continue;
         p->pieces.data[i].reached = true;
@@ -44,7 +45,7 @@ static const SourceFile *file_at(const TileFile *t, uint32_t place) {
     return NULL;
 }
 
-static void print_piece(Plain *p, Span span) {
+static void print_piece(Canonical *p, Span span) {
     const SourceFile *file = file_at(p->file, span.begin);
     Lexer l;
     if (!file || span.end < span.begin) return;
@@ -58,11 +59,11 @@ static void print_piece(Plain *p, Span span) {
     strbuf_char(&p->out, '\n');
 }
 
-Str tile_plain(const TileFile *file, const AstKernel *kernel, Arena *arena) {
-    Plain p = {.file = file,
-               .arena = arena,
-               .ignored = diags_create(arena, file->sources),
-               .out = strbuf(arena)};
+Str tile_canonical_text(const TileFile *file, const AstKernel *kernel, Arena *arena) {
+    Canonical p = {.file = file,
+                   .arena = arena,
+                   .ignored = diags_create(arena, file->sources),
+                   .out = strbuf(arena)};
     for (size_t i = 0; i < file->module.fns.count; i++)
         add_piece(&p, file->module.fns.data[i]->decl, file->module.fns.data[i]->body);
     for (size_t i = 0; i < file->module.consts.count; i++)
