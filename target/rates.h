@@ -1,4 +1,5 @@
-// Rates of GPUs: what one card of an architecture does in a clock (rates.def), for estimates.
+// Rates of GPUs: what one card of an architecture does in a clock (rates.def), for estimates. Rates
+// of CPUs: what one core does in a clock (cpu_rates.def).
 //
 // Invariants: no code depends on them, only texts do. Ownership: static rows.
 //
@@ -7,6 +8,7 @@
 #ifndef TILEC_TARGET_RATES_H
 #define TILEC_TARGET_RATES_H
 
+#include "target/cpu.h"
 #include "target/gpu.h"
 
 typedef struct Rates {
@@ -23,5 +25,15 @@ typedef struct Rates {
 
 // NULL: not known.
 const Rates *rates_of(GpuTarget target);
+
+typedef struct CpuRates {
+    CpuLevel level;
+    const char *core;
+    bool operands;  // loads are operands of other instructions
+    double loads, stores, multiply_adds, arithmetic, shuffles, issued;  // in a clock
+    double divide_f32, divide_f64;                                      // clocks
+} CpuRates;
+
+const CpuRates *rates_of_cpu(CpuTarget target);
 
 #endif

@@ -104,6 +104,17 @@ static void estimate(Json *j, const Unit *unit, const Estimate *e) {
     json_close(j, '}');
 }
 
+static void cost_of(Json *j, const CpuCost *cost) {
+    CpuUnit bound = cpu_cost_bound(cost);
+    json_key(j, "bytes"), json_double(j, cost->bytes);
+    if (cost->widest) {
+        member_uint(j, "lanes", cost->widest->count);
+        json_key(j, "element"), json_str(j, str(dtype_name(cost->widest->elem)));
+    }
+    json_key(j, "clocks"), json_double(j, cost->busy[bound]);
+    json_key(j, "boundBy"), json_str(j, str(cpu_unit_key(bound)));
+}
+
 static void loops(Json *j, const Unit *unit, const Explain *e) {
     json_key(j, "loops"), json_open(j, '[');
     for (size_t i = 0; i < e->loops.count; i++) {
@@ -115,6 +126,8 @@ static void loops(Json *j, const Unit *unit, const Explain *e) {
         member_uint(j, "depth", l->depth);
         place(j, unit, l->span);
         member_uint(j, "ops", l->ops);
+        if (l->name) json_key(j, "counter"), json_str(j, str(l->name));
+        if (!code_target_is_gpu(e->target)) cost_of(j, &l->cost);
         for (int k = 0; k < EXPLAIN_COUNTS; k++) {
             const ExplainCountInfo *info = explain_count_info((ExplainCount)k);
             if (info->gpu == code_target_is_gpu(e->target)) member_uint(j, info->key, l->counts[k]);

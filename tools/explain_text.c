@@ -157,14 +157,26 @@ static bool is_column(const ExplainPage *p, int count) {
     return false;
 }
 
+static void cost_columns(const ExplainPage *p, const CpuCost *cost) {
+    CpuUnit bound = cpu_cost_bound(cost);
+    char width[16] = "";
+    if (cost->widest)
+        snprintf(width, sizeof width, "%u %s", cost->widest->count, dtype_name(cost->widest->elem));
+    strbuf_printf(p->out, "%*.0f%*s%*.1f", COLUMN_WIDTH, cost->bytes, COLUMN_WIDTH, width,
+                  COLUMN_WIDTH, cost->busy[bound]);
+    if (cost->busy[bound] > 0) strbuf_printf(p->out, "  %s", cpu_unit_text(bound));
+}
+
 static void row(const ExplainPage *p, const ExplainLoop *l) {
     char name[64];
     const char *kind = l->depth == 0 ? "straight" : l->counted ? "for" : "while";
-    snprintf(name, sizeof name, "%*s%s", (int)(2 * l->depth < 24 ? 2 * l->depth : 24), "", kind);
+    snprintf(name, sizeof name, "%*s%s%s%s", (int)(2 * l->depth < 24 ? 2 * l->depth : 24), "", kind,
+             l->name ? " " : "", l->name ? l->name : "");
     place(p, l->span, PLACE_WIDTH);
     strbuf_printf(p->out, "%-*s%*u", NAME_WIDTH, name, COLUMN_WIDTH, l->ops);
     for (int i = 0; i < EXPLAIN_COUNTS; i++)
         if (is_column(p, i)) strbuf_printf(p->out, "%*u", COLUMN_WIDTH, l->counts[i]);
+    if (!code_target_is_gpu(p->e->target)) cost_columns(p, &l->cost);
     strbuf_char(p->out, '\n');
 }
 
@@ -175,8 +187,17 @@ static void loops(const ExplainPage *p) {
         if (is_column(p, i))
             strbuf_printf(p->out, "%*s", COLUMN_WIDTH,
                           explain_count_info((ExplainCount)i)->heading);
+    if (!code_target_is_gpu(p->e->target))
+        strbuf_printf(p->out, "%*s%*s%*s  bound by", COLUMN_WIDTH, "bytes", COLUMN_WIDTH, "vectors",
+                      COLUMN_WIDTH, "clocks");
     strbuf_char(p->out, '\n');
     for (size_t i = 0; i < p->e->loops.count; i++) row(p, &p->e->loops.data[i]);
+    if (!code_target_is_gpu(p->e->target))
+        strbuf_printf(
+            p->out,
+            "  clocks: an estimate for a %s core, if nothing waits and all data is in the "
+            "first-level cache\n",
+            rates_of_cpu(p->e->target.cpu)->core);
 }
 
 // ---- the estimate -------------------------------------------------------------------------------

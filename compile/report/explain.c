@@ -190,13 +190,18 @@ static void find_loops(Survey *s, const IrBlock *block, size_t at) {
     for (const IrOp *op = block->first; op; op = op->next) {
         size_t inside = at;
         if (is_loop(op)) {
+            const IrValue *counter = op->code == IR_FOR ? op->regions[0]->args[0] : NULL;
             ExplainLoop loop = {.span = op->span,
+                                .name = counter ? counter->name : NULL,
                                 .depth = s->e->loops.data[at].depth + 1,
                                 .counted = op->code == IR_FOR};
             inside = s->e->loops.count;
             vec_push(s->arena, &s->e->loops, loop);
         } else {
             count_op(op, &s->e->loops.data[at]);
+            if (!code_target_is_gpu(s->e->target))
+                cpu_cost_add(&s->e->loops.data[at].cost, op, &s->e->machine,
+                             rates_of_cpu(s->e->target.cpu));
         }
         bool combiner = op->code == IR_REDUCE || op->code == IR_SCAN;
         for (uint32_t r = 0; r < op->region_count && !combiner; r++)

@@ -11,6 +11,7 @@
 #define TILEC_COMPILE_REPORT_EXPLAIN_H
 
 #include "compile/pipeline/compile.h"
+#include "compile/report/cpu_cost.h"
 #include "compile/report/estimate.h"
 #include "target/occupancy.h"
 
@@ -50,7 +51,9 @@ typedef struct ExplainLoop {
     Span span;
     uint32_t depth;
     bool counted;  // `for`, else `while`
+    Symbol name;   // of the counter in the source; NULL: the compiler made the loop
     uint32_t ops;
+    CpuCost cost;  // CPUs
     uint32_t counts[EXPLAIN_COUNTS];
 } ExplainLoop;
 

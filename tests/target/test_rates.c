@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "target/chip.h"
+#include "target/machine.h"
 
 static double tflops(const Rates *r, uint32_t products) {
     return 2.0 * products * r->units * r->mhz * 1e-6;
@@ -45,7 +46,28 @@ static void peaks_are_known(void **state) {
     assert_null(rates_of((GpuTarget){.vendor = GPU_AMD, .number = 80}));
 }
 
+// Each level has a core. Multiply-adds are among the arithmetic; peaks are those of the cores: 8,
+// 32 and 64 operations of f32 in a clock, and 32 for 4 vectors of 128 bits.
+static void every_level_has_a_core(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        double peak;
+    } levels[] = {{"x86-64-v2", 8}, {"x86-64-v3", 32}, {"x86-64-v4", 64}, {"aarch64", 32}};
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        CpuTarget target;
+        assert_true(cpu_target_parse(str(levels[i].name), &target));
+        const CpuRates *r = rates_of_cpu(target);
+        assert_non_null(r);
+        assert_true(r->multiply_adds <= r->arithmetic && r->arithmetic <= r->issued);
+        assert_true(r->loads >= r->stores && r->divide_f32 <= r->divide_f64);
+        Machine m = machine_of_cpu(target);
+        assert_true((m.fma ? 2 : 1) * r->multiply_adds * m.vector_bytes / 4 == levels[i].peak);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(peaks_are_known)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(peaks_are_known),
+                                       cmocka_unit_test(every_level_has_a_core)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
