@@ -45,6 +45,7 @@ if ! [[ $slice =~ ^(0|[1-9][0-9]{0,8})$ ]]; then
 fi
 
 scripts/setup.sh
+scripts/bochs.sh || [ $? -eq 77 ] || exit 1
 scripts/build.sh debug commit_tests
 scripts/build.sh release commit_tests
 

@@ -65,7 +65,7 @@ all=$scratch/all
 mkdir -p "$all/scripts/lib" "$all/tests/target" "$all/bin"
 cp "$root/scripts/test-all.sh" "$all/scripts/"
 cp "$root/scripts/lib/help.sh" "$all/scripts/lib/"
-for script in scripts/{setup,build,fuzz}.sh tests/target/new_chip.sh bin/ctest; do
+for script in scripts/{setup,bochs,build,fuzz}.sh tests/target/new_chip.sh bin/ctest; do
     cat >"$all/$script" <<'STAND_IN'
 #!/bin/sh
 echo "$(basename "$0") $*, portion ${TILEC_TEST_PORTION:-}, whole ${TILEC_TEST_WHOLE:-}" >>"$LOG"
