@@ -94,7 +94,7 @@ static void add_arithmetic(CpuCost *cost, const IrOp *op, const Machine *m, cons
 }
 
 void cpu_cost_add(CpuCost *cost, const IrOp *op, const Machine *m, const CpuRates *r) {
-    enum { TILE_ROWS = 16 };
+    const double tile_rows = 16;
     switch (op->code) {
     case IR_CPU_LOAD: add_vector(cost, op->results[0].type, true, m, r); return;
     case IR_CPU_STORE: add_vector(cost, ir_operand(op, 1)->type, false, m, r); return;
@@ -110,7 +110,7 @@ void cpu_cost_add(CpuCost *cost, const IrOp *op, const Machine *m, const CpuRate
     }
     case IR_CPU_TILES: {  // a row of a tile takes a clock
         int64_t rows = ir_attr_int(op, IR_ATTR_ROWS), columns = ir_attr_int(op, IR_ATTR_COLUMNS);
-        add(cost, CPU_UNIT_MULTIPLY_ADDS, (double)(rows * columns) / TILE_ROWS, 0, r);
+        add(cost, CPU_UNIT_MULTIPLY_ADDS, (double)(rows * columns) / tile_rows, 0, r);
         return;
     }
     default: break;

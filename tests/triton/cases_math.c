@@ -75,11 +75,11 @@ void case_small_products(Rig *r) {
 // Normal numbers from the first two of four uniform ones.
 void case_noise(Rig *r) {
     enum { N = 100 };
-    const int64_t seed = 42;
+    const uint64_t seed = 42;
     Array *bits = array_new(r, TILEC_I32, N), *y = array_new(r, TILEC_F32, N);
     run(r, "math.py", "noise",
         TILEC_SPEC(TILEC_CONST("BLOCK", 64), TILEC_GRID("triton.cdiv(n, BLOCK)")), NULL,
-        TILEC_ARGS(seed, view1(bits), view1(y), N));
+        TILEC_ARGS((int64_t)seed, view1(bits), view1(y), N));
     for (uint32_t i = 0; i < N; i++) {
         double u[4], sum = 0;
         for (int k = 0; k < 4; k++) sum += u[k] = philox_uniform_of(seed, i, k);
