@@ -19,18 +19,6 @@ const RtDeviceApi *rt_device_api(const tilec_context *c, Str kind) {
     return NULL;
 }
 
-// The device for another usual name; NULL: not known.
-static const char *usual_device(Str name) {
-    static const struct {
-        char name[8], device[5];
-    } names[] = {{"nvidia", "cuda"}, {"amd", "hip"},    {"rocm", "hip"}, {"x86", "cpu"},
-                 {"x86-64", "cpu"},  {"avx2", "cpu"},   {"host", "cpu"}, {"arm", "cpu"},
-                 {"aarch64", "cpu"}, {"avx512", "cpu"}, {"ptx", "cuda"}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (str_equal(name, str(names[i].name))) return names[i].device;
-    return NULL;
-}
-
 // The device name that the user probably meant; NULL: `name` does not name a GPU. Devices are named
 // by vendor; a target or a card is not a device name. Some builds have no simulator, and it does
 // not have every target.
@@ -62,8 +50,6 @@ tilec_status rt_device_unknown(tilec_context *c, const char *name, Str kind) {
     Str lower = str_lower(scratch, kind);
     Str nearest = str_nearest(lower, known, count);
     const char *meant = gpu_meant(c, scratch, lower);
-    const char *usual = usual_device(lower);
-    if (usual) nearest = str(usual);
     if (!meant)
         meant =
             nearest.size ? arena_printf(scratch, "; did you mean '%.*s'?", STR_ARG(nearest)) : ";";

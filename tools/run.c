@@ -351,6 +351,17 @@ static void warn(void *user, tilec_severity severity, const char *text) {
     if (severity == TILEC_WARNING) cli_warn(r->cli, DIAG_IO, text);
 }
 
+// The device for another usual name of one; NULL: not known.
+static const char *usual_device(Str name) {
+    static const char *const names[][2] = {
+        {"nvidia", "cuda"}, {"ptx", "cuda"}, {"amd", "hip"},    {"rocm", "hip"}, {"x86", "cpu"},
+        {"x86-64", "cpu"},  {"avx2", "cpu"}, {"avx512", "cpu"}, {"arm", "cpu"},  {"arm64", "cpu"},
+        {"aarch64", "cpu"}, {"host", "cpu"}, {"native", "cpu"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_equal(name, str(names[i][0]))) return names[i][1];
+    return NULL;
+}
+
 static int open_device(Run *r) {
     unsigned seconds;
     int status = front_seconds(r->cli, &seconds);
@@ -364,6 +375,10 @@ static int open_device(Run *r) {
         return cli_fail(r->cli, EXIT_DEFECT, DIAG_UNSUPPORTED, NULL, "cannot create a context");
     const char *name =
         cli_has(r->cli, "device") ? cli_text(r->cli, cli_value(r->cli, "device")) : "auto";
+    const char *usual = usual_device(str_lower(r->cli->arena, str(name)));
+    if (usual)
+        return cli_fail(r->cli, EXIT_INPUT, DIAG_LAUNCH, NULL,
+                        "no device '%s' here; did you mean '%s'?", name, usual);
     tilec_status s = tilec_device_open(r->context, name, &r->device);
     return s ? run_api_error(r, s) : EXIT_OK;
 }

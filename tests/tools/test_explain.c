@@ -133,7 +133,8 @@ static void text_of_a_cpu(void **state) {
     says(t, "mm for x86-64-v4: T=f32, B=64\n");
     says(t, "  vectors             64 bytes, 32 registers\n");
     says(t, "blocks of 12 rows by 32 columns are kept in registers; f32, 1 products per step\n");
-    says(t, "mul-adds\n");
+    says(t, "mul-adds     bytes   vectors    clocks  bound by\n");
+    says(t, "clocks: an estimate for a Skylake-X core");
     assert_false(tool_output_has(t, "warps"));
 }
 
