@@ -257,12 +257,33 @@ static bool decode_hwreg(AmdDecoder *d, AmdText *t, AmdInstr *i) {
     return true;
 }
 
+// The scope of an instruction for caches: the workgroup's is that of caches which other workgroups
+// do not share, so that alone it lets nothing of theirs be seen. These instructions have modifiers
+// only, of which the first one is read as an operand.
+static SimScope cache_scope(const AmdRow *row, const AmdText *t) {
+    static const char *const far[] = {"sc1", "scope:SCOPE_DEV", "scope:SCOPE_SYS"};
+    Str name = str(row->name);
+    if (str_equal(name, STR("buffer_gl0_inv"))) return SIM_SCOPE_CTA;
+    bool scoped = str_equal(name, STR("buffer_inv")) || str_equal(name, STR("buffer_wbl2")) ||
+                  str_starts(name, STR("global_"));
+    if (!scoped) return SIM_SCOPE_GPU;
+    for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
+        if (t->operand_count && str_equal(t->operands[0], str(far[i]))) return SIM_SCOPE_GPU;
+        for (uint32_t n = 0; n < t->modifier_count; n++)
+            if (str_equal(t->modifiers[n], str(far[i]))) return SIM_SCOPE_GPU;
+    }
+    return SIM_SCOPE_CTA;
+}
+
 static bool decode_own(AmdDecoder *d, AmdText *t, const AmdRow *row, AmdInstr *i) {
     if (row->run == amd_wait) return amd_decode_wait(d, t, i);
     if (row->run == amd_setreg || row->run == amd_getreg) return decode_hwreg(d, t, i);
-    bool cache = row->run == amd_fence || row->run == amd_invalidate || row->run == amd_write_back;
-    if (cache) {  // cache coherence, which the machine does not model
-        t->taken = UINT32_MAX, i->immediate = SIM_SCOPE_GPU;
+    bool cache = row->run == amd_invalidate || row->run == amd_write_back ||
+                 row->run == amd_invalidate_counted || row->run == amd_write_back_counted ||
+                 row->run == amd_both_counted;
+    if (cache) {
+        i->immediate = cache_scope(row, t);
+        t->taken = UINT32_MAX;
         return true;
     }
     if (row->run == amd_endpgm && t->operand_count) t->operand_count = 0;

@@ -67,29 +67,35 @@ void amd_barrier_wait(AmdWave *w, const AmdInstr *i) {
 
 // ---- Waits and fences ----
 
+static void fence(AmdWave *w, const AmdInstr *i, SimFence kind, SimScope scope) {
+    SimPlace at = amd_place(w, i);
+    SIM_NOTIFY(w->run, fence, &at, amd_exec(w), kind, scope);
+}
+static SimScope scope_of(const AmdInstr *i) { return (SimScope)i->immediate; }
+
 void amd_wait(AmdWave *w, const AmdInstr *i) {
     const AmdWait *wait = i->detail;
     amd_land(w, wait->counts);
     // A release needs this: all stores of the wave are visible.
     bool all = w->kernel->generation >= 10 ? wait->counts[AMD_COUNT_STORE] == 0
                                            : wait->counts[AMD_COUNT_LOAD] == 0;
-    if (!all) return;
-    SimPlace at = amd_place(w, i);
-    SIM_NOTIFY(w->run, fence, &at, amd_exec(w), SIM_FENCE_MEMORY, SIM_SCOPE_GPU);
+    if (all) fence(w, i, SIM_FENCE_RELEASE, SIM_SCOPE_GPU);
 }
 
-void amd_fence(AmdWave *w, const AmdInstr *i) {
-    SimPlace at = amd_place(w, i);
-    SIM_NOTIFY(w->run, fence, &at, amd_exec(w), SIM_FENCE_MEMORY, SIM_SCOPE_GPU);
-}
-// For gfx12: counted as a load, and as a store if it writes back.
-void amd_invalidate(AmdWave *w, const AmdInstr *i) {
+void amd_write_back(AmdWave *w, const AmdInstr *i) { fence(w, i, SIM_FENCE_RELEASE, scope_of(i)); }
+void amd_invalidate(AmdWave *w, const AmdInstr *i) { fence(w, i, SIM_FENCE_ACQUIRE, scope_of(i)); }
+// Those of gfx12 are counted as a load, and as a store if they write back.
+void amd_invalidate_counted(AmdWave *w, const AmdInstr *i) {
     amd_pending_new(w, i, AMD_CLASS_VECTOR, 0);
-    amd_fence(w, i);
+    fence(w, i, SIM_FENCE_ACQUIRE, scope_of(i));
 }
-void amd_write_back(AmdWave *w, const AmdInstr *i) {
+void amd_write_back_counted(AmdWave *w, const AmdInstr *i) {
     amd_pending_new(w, i, AMD_CLASS_STORE, 0);
-    amd_fence(w, i);
+    fence(w, i, SIM_FENCE_RELEASE, scope_of(i));
+}
+void amd_both_counted(AmdWave *w, const AmdInstr *i) {
+    amd_pending_new(w, i, AMD_CLASS_STORE, 0);
+    fence(w, i, SIM_FENCE_MEMORY, scope_of(i));
 }
 
 // ---- The MODE register, of which the low 8 bits are modelled ----

@@ -141,7 +141,9 @@ typedef struct SimArrival {
 } SimArrival;
 
 typedef enum SimFence {
-    SIM_FENCE_MEMORY,
+    SIM_FENCE_MEMORY,        // both of the next two
+    SIM_FENCE_RELEASE,       // all stores before it are visible; within a block it acquires, too
+    SIM_FENCE_ACQUIRE,       // loads after it see what accesses before it have met
     SIM_FENCE_PROXY_ASYNC,   // between generic accesses and those of flights
     SIM_FENCE_PROXY_SHARED,  // the same for shared memory only
     SIM_FENCE_PROXY_GLOBAL,  // and for global memory only

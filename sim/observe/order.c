@@ -178,13 +178,14 @@ static const uint32_t *find_known(const OrderKnown *k, uint64_t cluster) {
 
 // ---- Fences ----
 
-void order_fence(Order *o, uint32_t w, SimScope scope) {
+void order_fence(Order *o, uint32_t w, SimFence kind, SimScope scope) {
     OrderClocks *now = &o->now[w];
+    bool far = scope >= SIM_SCOPE_GPU;
     join(o, now->strict, o->pending[w]);
-    join(o, o->fenced[w], now->strict);
-    if (scope >= SIM_SCOPE_GPU) {
-        join(o, now->far, now->strict);
-        join_known(o, &o->known, &o->pending_known);
+    if (far && kind != SIM_FENCE_RELEASE) join_known(o, &o->known, &o->pending_known);
+    if (kind != SIM_FENCE_ACQUIRE) {
+        join(o, o->fenced[w], now->strict);
+        if (far) join(o, now->far, now->strict);
     }
     join(o, now->loose, now->strict);
     order_tick(o, w);

@@ -39,7 +39,8 @@ void order_begin_cluster(Order *o, uint64_t cluster);
 uint64_t order_cluster(const Order *o);
 const uint32_t *order_now(const Order *o, uint32_t actor);
 void order_tick(Order *o, uint32_t actor);  // the warp's lanes synchronised
-void order_fence(Order *o, uint32_t actor, SimScope scope);
+// A fence of memory, of one of the first three kinds.
+void order_fence(Order *o, uint32_t actor, SimFence kind, SimScope scope);
 // A proxy fence for shared memory, global memory, or both.
 void order_proxy_fence(Order *o, uint32_t actor, bool shared, bool global);
 void order_init_fence(Order *o, uint32_t actor);

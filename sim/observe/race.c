@@ -91,7 +91,9 @@ static void fence(void *state, const SimPlace *at, uint64_t mask, SimFence kind,
     (void)mask;
     switch (kind) {
     case SIM_FENCE_MEMORY:
-        order_fence(r->order, actor, scope);
+    case SIM_FENCE_RELEASE:
+    case SIM_FENCE_ACQUIRE:
+        order_fence(r->order, actor, kind, scope);
         note_lane_sync(r, actor);
         return;
     case SIM_FENCE_PROXY_ASYNC: order_proxy_fence(r->order, actor, true, true); return;
