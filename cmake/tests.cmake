@@ -140,23 +140,29 @@ list(TRANSFORM runner_sources PREPEND "${PROJECT_SOURCE_DIR}/tests/foreign/")
 set(runner_command "${TILEC_RUNNER_CLANG}" -std=c17 -O1 -ffreestanding -fno-pic
     -fno-stack-protector -nostdlib -static -fuse-ld=lld "-I${PROJECT_SOURCE_DIR}" ${runner_sources})
 set(to_aarch64 --target=aarch64-unknown-linux-gnu)
-set(to_x86_64 --target=x86_64-unknown-none-elf -Wl,-e,begin)
-set(failed ON)
+set(to_x86_64 --target=x86_64-unknown-linux-gnu -Wl,-e,begin)
+set(runner_kinds "")
 if(TILEC_RUNNER_CLANG AND NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
-    execute_process(COMMAND ${runner_command} ${to_aarch64} -o "${PROJECT_BINARY_DIR}/probe"
-                    RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
-endif()
-if(NOT failed)
     foreach(kind aarch64 x86_64)
+        execute_process(COMMAND ${runner_command} ${to_${kind}} -o "${PROJECT_BINARY_DIR}/probe"
+                        RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+        if(NOT failed)
+            list(APPEND runner_kinds ${kind})
+        endif()
+    endforeach()
+endif()
+if(runner_kinds)
+    set(runner_files "")
+    foreach(kind IN LISTS runner_kinds)
         add_custom_command(OUTPUT "${runners}/foreign_${kind}"
             COMMAND ${runner_command} ${to_${kind}} -o "${runners}/foreign_${kind}"
             DEPENDS ${runner_sources} tests/foreign/runner.h tests/foreign/call.h base/cpu_abi.h)
+        list(APPEND runner_files "${runners}/foreign_${kind}")
     endforeach()
     add_library(foreign_glibc MODULE tests/foreign/glibc.c)
     set_target_properties(foreign_glibc PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${runners}"
                           C_VISIBILITY_PRESET default)
-    add_custom_target(foreign_runners
-        DEPENDS "${runners}/foreign_aarch64" "${runners}/foreign_x86_64")
+    add_custom_target(foreign_runners DEPENDS ${runner_files})
     add_dependencies(test_fakes foreign_runners foreign_glibc)
     target_compile_definitions(test_flags INTERFACE
         TEST_FOREIGN_RUNNERS="${runners}"
