@@ -27,8 +27,8 @@ python3 -c 'import ensurepip, venv' 2>/dev/null ||
 rm -rf build/bochs
 mkdir -p build
 python3 -m venv build/bochs
-build/bochs/bin/python -m pip install --quiet --no-deps --only-binary=:all: \
-    "bochscpu-python==$version" ||
+build/bochs/bin/python -m pip install --quiet --retries 0 --timeout 10 \
+    --no-deps --only-binary=:all: "bochscpu-python==$version" ||
     leave_out "pip has no bochscpu-python $version for $(python3 --version)"
 touch "build/bochs/has-$version"
 echo "bochs: installed in build/bochs"

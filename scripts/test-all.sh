@@ -42,13 +42,13 @@ release/long-code | 1  | 5  | release  | whole | -R ^compile/test_long_code$
 release/views     | 1  | 60 | release  | whole | -R ^matrix/test_views$
 release/random    | 4  | 10 | release  | whole | -R ^gen/(test|long)_random$
 release/code      | 20 | 2  | release  | whole | -R ^gen/long_code$
-release/special   | 40 | 5  | release  | whole | -R ^gen/test_special$
+release/special   | 40 | 6  | release  | whole | -R ^gen/test_special$
 release/math      | 16 | 1  | release  | whole | -R ^passes/long_expand_math$
 release/ptxas     | 1  | 10 | release  | whole | -R ^examples/ptxas$
 release/amdgpu    | 1  | 15 | release  | whole | -R ^examples/amdgpu$
 release/mutants   | 4  | 10 | release  | whole | -R ^mutate/long_mutants$
 release/amdmutants| 4  | 15 | release  | whole | -R ^mutate/long_mutants_gfx942$
-release/matrix    | 20 | 3  | release  | whole | -R ^matrix/long_matrix$
+release/matrix    | 20 | 5  | release  | whole | -R ^matrix/long_matrix$
 release/gpu       | 40 | 5  | release  | whole | -R ^matrix/long_gpu$
 wheel             | 1  | 3  |          |       | tests/python/wheel.sh
 aarch64           | 1  | 25 |          |       | scripts/test-aarch64.sh

@@ -112,7 +112,7 @@ static void cost_of(Json *j, const CpuCost *cost) {
         json_key(j, "element"), json_str(j, str(dtype_name(cost->widest->elem)));
     }
     json_key(j, "clocks"), json_double(j, cost->busy[bound]);
-    json_key(j, "boundBy"), json_str(j, str(cpu_unit_key(bound)));
+    json_key(j, "boundBy"), json_str(j, str(cpu_unit_info(bound)->key));
 }
 
 static void loops(Json *j, const Unit *unit, const Explain *e) {

@@ -164,7 +164,7 @@ static void cost_columns(const ExplainPage *p, const CpuCost *cost) {
         snprintf(width, sizeof width, "%u %s", cost->widest->count, dtype_name(cost->widest->elem));
     strbuf_printf(p->out, "%*.0f%*s%*.1f", COLUMN_WIDTH, cost->bytes, COLUMN_WIDTH, width,
                   COLUMN_WIDTH, cost->busy[bound]);
-    if (cost->busy[bound] > 0) strbuf_printf(p->out, "  %s", cpu_unit_text(bound));
+    if (cost->busy[bound] > 0) strbuf_printf(p->out, "  %s", cpu_unit_info(bound)->text);
 }
 
 static void row(const ExplainPage *p, const ExplainLoop *l) {

@@ -1,22 +1,11 @@
 #include "compile/report/cpu_cost.h"
 
-const char *cpu_unit_key(CpuUnit unit) {
-    static const char *const keys[] = {
-#define UNIT(name, key, text) key,
-        CPU_UNITS_LIST(UNIT)
+static const CpuUnitInfo infos[] = {
+#define UNIT(name, key, text) {key, text},
+    CPU_UNITS_LIST(UNIT)
 #undef UNIT
-    };
-    return keys[unit];
-}
-
-const char *cpu_unit_text(CpuUnit unit) {
-    static const char *const texts[] = {
-#define UNIT(name, key, text) text,
-        CPU_UNITS_LIST(UNIT)
-#undef UNIT
-    };
-    return texts[unit];
-}
+};
+const CpuUnitInfo *cpu_unit_info(CpuUnit unit) { return &infos[unit]; }
 
 static double bytes_of(const IrType *t) {
     return (t->rank ? t->count : 1) * (double)dtype_bits(t->elem) / 8;
@@ -68,10 +57,19 @@ static void add_multiply(CpuCost *cost, const IrType *t, const Machine *m, const
 }
 
 static void add_division(CpuCost *cost, const IrType *t, const Machine *m, const CpuRates *r) {
-    double n = registers_of(t, m);
+    const double narrowest = 16;  // bytes of a vector; scalars and shorter ones take as long
+    double n = registers_of(t, m), bytes = bytes_of(t) > narrowest ? bytes_of(t) : narrowest;
     double clocks = dtype_bits(t->elem) > 32 ? r->divide_f64 : r->divide_f32;
-    // A scalar takes about the time of the narrowest vector.
-    add(cost, CPU_UNIT_DIVISION, n * clocks, n, r);
+    add(cost, CPU_UNIT_DIVISION, clocks * bytes / m->vector_bytes, n, r);
+}
+
+// Halves are combined: registers first, then lanes, which are shuffled.
+static void add_reduction(CpuCost *cost, const IrType *t, const Machine *m, const CpuRates *r) {
+    double n = registers_of(t, m);
+    double lanes = (t->rank ? t->count : 1) / n, steps = 0;
+    for (; lanes > 1; lanes /= 2) steps++;
+    add(cost, CPU_UNIT_ARITHMETIC, (n - 1 + steps) / r->arithmetic, n - 1 + steps, r);
+    add(cost, CPU_UNIT_SHUFFLES, steps / r->shuffles, steps, r);
 }
 
 static void add_arithmetic(CpuCost *cost, const IrOp *op, const Machine *m, const CpuRates *r) {
@@ -102,12 +100,12 @@ void cpu_cost_add(CpuCost *cost, const IrOp *op, const Machine *m, const CpuRate
     case IR_STORE: add_elements(cost, ir_operand(op, 1)->type, false, r); return;
     case IR_VEC_DOT2:
     case IR_CPU_DOT4: add_multiply(cost, op->results[0].type, m, r); return;
-    case IR_VEC_SHUFFLE:
-    case IR_VEC_REDUCE: {
+    case IR_VEC_SHUFFLE: {
         double n = registers_of(ir_operand(op, 0)->type, m);
         add(cost, CPU_UNIT_SHUFFLES, n / r->shuffles, n, r);
         return;
     }
+    case IR_VEC_REDUCE: add_reduction(cost, ir_operand(op, 0)->type, m, r); return;
     case IR_CPU_TILES: {  // a row of a tile takes a clock
         int64_t rows = ir_attr_int(op, IR_ATTR_ROWS), columns = ir_attr_int(op, IR_ATTR_COLUMNS);
         add(cost, CPU_UNIT_MULTIPLY_ADDS, (double)(rows * columns) / tile_rows, 0, r);

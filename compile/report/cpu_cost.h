@@ -7,7 +7,7 @@
 //     CpuCost cost = {0};
 //     for (op = block->first; op; op = op->next) cpu_cost_add(&cost, op, &machine, rates);
 //     CpuUnit unit = cpu_cost_bound(&cost);
-//     printf("%.0f clocks, bound by %s", cost.busy[unit], cpu_unit_text(unit));
+//     printf("%.0f clocks, bound by %s", cost.busy[unit], cpu_unit_info(unit)->text);
 #ifndef TILEC_COMPILE_REPORT_CPU_COST_H
 #define TILEC_COMPILE_REPORT_CPU_COST_H
 
@@ -23,7 +23,7 @@
     UNIT(ARITHMETIC, "arithmetic", "arithmetic")         \
     UNIT(SHUFFLES, "shuffles", "shuffles")               \
     UNIT(DIVISION, "division", "divisions and roots")    \
-    UNIT(ISSUE, "issue", "the number of instructions")
+    UNIT(ISSUE, "issue", "instructions")
 typedef enum CpuUnit {
 #define UNIT(name, key, text) CPU_UNIT_##name,
     CPU_UNITS_LIST(UNIT)
@@ -39,7 +39,11 @@ typedef struct CpuCost {
 
 void cpu_cost_add(CpuCost *cost, const IrOp *op, const Machine *machine, const CpuRates *rates);
 CpuUnit cpu_cost_bound(const CpuCost *cost);
-const char *cpu_unit_key(CpuUnit unit);
-const char *cpu_unit_text(CpuUnit unit);
+
+typedef struct CpuUnitInfo {
+    const char *key;  // in JSON
+    const char *text;
+} CpuUnitInfo;
+const CpuUnitInfo *cpu_unit_info(CpuUnit unit);
 
 #endif

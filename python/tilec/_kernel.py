@@ -113,9 +113,6 @@ class Launched:
         self.handle = handle
         self.asm = {}
 
-    def _init_handles(self):
-        """The kernel is loaded already."""
-
     def __repr__(self):
         return f"<launched {self.name} on {self.handle.device.name}>"
 
