@@ -1,11 +1,12 @@
 // tilec tune FILE KERNEL: tries the consts of the kernel's tune space and keeps the fastest, for
 // one set of extents or for a file of them.
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/os/os.h"
 #include "base/status.h"
-#include "compile/tune/search.h"
+#include "compile/tune/predict.h"
 #include "tools/front.h"
 #include "tools/progress.h"
 #include "tools/run.h"
@@ -20,7 +21,7 @@ static const CliOption options[] = {
     {"seed", "S", "fills arrays without --in (default 1)", false},
     {"shapes", "FILE", "tunes for each line of settings in it, such as: M=64 N=64", false},
     {"seconds", "S", "measures for at most about S seconds (default 10)", false},
-    {"all", NULL, "shows all candidates, also slow ones and those that cannot be used", false},
+    {"all", NULL, "measures and shows all candidates, also slow ones", false},
     {"table", "FILE", "keep the result here instead of in the user's table", false},
 };
 
@@ -164,13 +165,14 @@ static void print_text(const Search *search, const TuneCandidate *best) {
     const TuneSearch *s = &search->s;
     bool all = cli_has(search->run->cli, "all");
     char text[200];
-    size_t failed = 0, slow = 0, left_out = 0;
+    size_t failed = 0, slow = 0, left_out = 0, pruned = 0;
     const TuneCandidate *first_failed = NULL;
     if (search->title.size) printf("%.*s\n", STR_ARG(search->title));
     for (size_t i = 0; i < s->count; i++) {
         const TuneCandidate *c = &s->candidates[i];
         failed += c->failure != NULL;
-        left_out += c->left_out;
+        left_out += c->left_out && !c->pruned;
+        pruned += c->pruned;
         if (c->failure && !first_failed) first_failed = c;
         bool far = !c->failure && !c->left_out && s->count > SHOWN && c->ratio > HOPELESS;
         slow += far;
@@ -181,6 +183,11 @@ static void print_text(const Search *search, const TuneCandidate *best) {
                slow == 1 ? " that is" : "s that are", HOPELESS, slow == 1 ? "it" : "them");
     if (failed) printf("%zu of %zu candidates cannot be used here\n", failed, s->count);
     if (failed && !all) print_candidate(search, first_failed, best);
+    if (pruned)
+        printf(
+            "%zu of %zu candidates were not tried: they are slow by their estimates; --all "
+            "tries them\n",
+            pruned, s->count);
     if (left_out) printf("%zu of %zu candidates were not measured\n", left_out, s->count);
     print_end(s, best);
     tune_candidate_text(s, best, text, sizeof text);
@@ -200,6 +207,8 @@ static void add_candidate(Json *j, const TuneSearch *s, const TuneCandidate *c) 
     for (size_t k = 0; k < s->name_count; k++)
         json_key(j, s->names[k]->name), json_int(j, c->values[k]);
     json_close(j, '}');
+    if (c->estimate > 0 && isfinite(c->estimate))
+        json_key(j, "estimate"), json_double(j, c->estimate);
     if (c->failure) {
         json_key(j, "failure"), json_str(j, str(c->failure));
     } else if (c->left_out) {
@@ -239,9 +248,13 @@ static int search(Search *search) {
     int status = find_table(search);
     if (!status) status = run_make_args(r);
     if (status) return status;
+    TuneLaunch asked = {r->unit, r->kernel, &r->settings.spec, r->args,
+                        r->compiled->meta->arg_count};
+    tune_predict(s, &asked);
     Progress *progress = progress_begin(r->cli, "compiling %zu candidates", s->count);
     s->progress = print_progress;
     s->progress_user = progress;
+    s->exhaustive = cli_has(r->cli, "all");
     const TuneCandidate *best = tune_search(s);
     progress_end(progress);
     if (!best)

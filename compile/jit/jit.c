@@ -10,6 +10,7 @@
 #include "compile/device/interp_device.h"
 #include "compile/device/sim_device.h"
 #include "compile/jit/compiler.h"
+#include "compile/jit/jit_choose.h"
 #include "compile/jit/jit_tune.h"
 #include "compile/pipeline/launch_guard.h"
 #include "runtime/context.h"
@@ -368,23 +369,29 @@ static tilec_status specialize(tilec_kernel *kernel, const FrontSpec *wanted, Di
 
 // ---- Consts that were measured for a shape ----
 
-// The specialisation that the table names for these arguments. If it cannot be compiled or
-// launched, the default one is used, so that a table changes only times.
-static void choose_tuned(tilec_kernel *kernel, const tilec_arg *args, size_t count,
-                         const FrontSpec *spec, const RtLoaded **loaded) {
+// The specialisation that the table, or else an estimate, names for these arguments. If it cannot
+// be compiled or launched, `loaded` stays as it is, and the default one is used: the choice changes
+// only times.
+static void choose_consts(tilec_kernel *kernel, const tilec_arg *args, size_t count,
+                          const FrontSpec *spec, const RtLoaded **loaded) {
     Jit *jit = kernel->source;
     TuneRow row;
     FrontSpec tuned = jit_copy_spec(jit->source->scratch, spec);
     const RtLoaded *better = NULL;
     LaunchPlan plan = launch_plan(arena_new(jit->source->scratch, LaunchBuffers, 1));
-    if (!jit_tune_row(kernel, args, count, spec, &row) || row.consts.data == jit->refused ||
+    if (!jit_tune_row(kernel, args, count, spec, &row) &&
+        !jit_choose(kernel, args, count, spec, &row))
+        return;
+    if (row.consts.data == jit->refused ||
         !tune_apply(jit->source->scratch, jit->source->unit->names, jit->kernel, &row, &tuned))
         return;
-    if (specialize(kernel, &tuned, NULL, &better))
+    if (specialize(kernel, &tuned, NULL, &better)) {
         jit->refused = row.consts.data;
-    else if (!launch_prepare(kernel->context, kernel->device, better->meta, args, count, NULL,
-                             &plan))
+        jit_choose_default(kernel, &row);
+    } else if (!launch_prepare(kernel->context, kernel->device, better->meta, args, count, NULL,
+                               &plan)) {
         *loaded = better;
+    }
     if (*loaded != better) rt_begin(kernel->context);
 }
 
@@ -404,9 +411,9 @@ static tilec_status resolve_locked(tilec_kernel *kernel, const tilec_arg *args, 
     FrontSpec spec;
     arena_reset(jit->source->scratch, (ArenaMark){0});
     tilec_status s = jit_bind(kernel, jit->source->scratch, args, count, &spec);
-    if (!s) s = specialize(kernel, &spec, NULL, loaded);
-    if (!s && own_grid && kernel->by_shape) choose_tuned(kernel, args, count, &spec, loaded);
-    return s;
+    *loaded = NULL;
+    if (!s && own_grid && kernel->by_shape) choose_consts(kernel, args, count, &spec, loaded);
+    return s || *loaded ? s : specialize(kernel, &spec, NULL, loaded);
 }
 
 static tilec_status resolve(tilec_kernel *kernel, const tilec_arg *args, size_t count,
@@ -496,7 +503,8 @@ static tilec_status begin_locked(tilec_kernel *k, const char *name, const tilec_
     jit->tune_key = tune_key(jit->arena, jit->kernel, jit->spec.target);
     jit->tune_names = tune_names(arena_printf(jit->arena, "%.*s", STR_ARG(jit->tune_key.target)),
                                  k->device->api->simulated);
-    k->by_shape = jit_is_tuned(k) || jit->switches.tune_ms;
+    jit->chooses = jit_can_choose(k);
+    k->by_shape = jit_is_tuned(k) || jit->chooses || jit->switches.tune_ms;
     if (jit->switches.tune_ms) k->tune = jit_tune;
     rt_keep_diags(k->context, diags);
     return TILEC_OK;

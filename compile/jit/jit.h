@@ -31,6 +31,8 @@ typedef struct Jit {
     JitSwitches switches;
     TuneNames tune_names;   // of the device
     TuneRow tune_key;       // the table has rows for it if the kernel is by_shape
+    bool chooses;           // the consts of launches without a row, by jit_choose.h
+    TuneTable chosen;       // what it chose for classes of shapes
     bool never_tuned;       // TILEC_TUNE has nothing to choose, or cannot measure this kernel
     _Atomic bool reported;  // why it is not measured
     // consts of the last row that does not compile; it is not tried at each launch

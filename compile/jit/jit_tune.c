@@ -6,7 +6,7 @@
 #include "base/recover.h"
 #include "base/status.h"
 #include "compile/jit/compiler.h"
-#include "compile/tune/search.h"
+#include "compile/tune/predict.h"
 #include "runtime/context.h"
 #include "runtime/launch.h"
 #include "target/cpu.h"
@@ -36,8 +36,8 @@ static bool find_shape(const Jit *jit, Arena *arena, const tilec_arg *args, size
     return true;
 }
 
-static bool find_key(const Jit *jit, Arena *arena, const tilec_arg *args, size_t count,
-                     const FrontSpec *spec, TuneRow *key) {
+bool jit_tune_key(const Jit *jit, Arena *arena, const tilec_arg *args, size_t count,
+                  const FrontSpec *spec, TuneRow *key) {
     *key = jit->tune_key;
     key->types = tune_types(arena, jit->kernel, spec);
     return find_shape(jit, arena, args, count, key);
@@ -62,7 +62,7 @@ bool jit_tune_row(const tilec_kernel *kernel, const tilec_arg *args, size_t coun
                   const FrontSpec *spec, TuneRow *row) {
     const Jit *jit = kernel->source;
     TuneRow key;
-    return find_key(jit, jit->source->scratch, args, count, spec, &key) &&
+    return jit_tune_key(jit, jit->source->scratch, args, count, spec, &key) &&
            find_row(kernel, &key, row);
 }
 
@@ -80,26 +80,10 @@ bool jit_is_tuned(const tilec_kernel *kernel) {
     return known;
 }
 
-static Str copied(Arena *arena, Str text) {
-    return (Str){arena_text(arena, text.text, text.size), text.size};
-}
-
-static void copy_settings(Arena *arena, const TuneSettings *from, TuneSettings *to) {
-    for (size_t i = 0; i < from->count; i++) {
-        TuneSetting s = {copied(arena, from->data[i].name), from->data[i].value};
-        vec_push(arena, to, s);
-    }
-}
-
 static void add_row(const tilec_kernel *kernel, const TuneRow *from) {
     const Compiler *c = compiler_of(kernel->context);
     os_mutex_lock(c->rows);
-    TuneRow row = {.kernel = copied(c->tune_arena, from->kernel),
-                   .source = copied(c->tune_arena, from->source),
-                   .target = copied(c->tune_arena, from->target),
-                   .types = copied(c->tune_arena, from->types)};
-    copy_settings(c->tune_arena, &from->shape, &row.shape);
-    copy_settings(c->tune_arena, &from->consts, &row.consts);
+    TuneRow row = tune_copy(c->tune_arena, from);
     if (row.consts.count || !tune_find(c->tuned, &row)) tune_put(c->tune_arena, c->tuned, &row);
     os_mutex_unlock(c->rows);
 }
@@ -290,6 +274,8 @@ static void find_space(Measure *m) {
         m->refusal = arena_printf(m->arena, "its tune space has more than %d candidates",
                                   TUNE_CANDIDATES_MAX);
     if (s->count == 1) m->idle = m->forever = true;
+    TuneLaunch asked = {jit->source->unit, jit->kernel, &m->spec, m->args, m->count};
+    if (!m->refusal) tune_predict(s, &asked);
 }
 
 static const char *refusal_of(const Measure *m) {
@@ -314,7 +300,7 @@ static tilec_status plan(Measure *m) {
     s = launch_prepare(k->context, k->device, loaded->meta, m->args, m->count, NULL, &launch_of);
     if (s) return s;
     m->idle = launch_of.empty ||
-              !find_key(k->source, m->arena, m->args, m->count, &m->spec, &m->key) ||
+              !jit_tune_key(k->source, m->arena, m->args, m->count, &m->spec, &m->key) ||
               (!m->again && find_row(k, &m->key, &row));
     if (m->idle) return TILEC_OK;
     m->refusal = refusal_of(m);
@@ -377,12 +363,13 @@ static void describe(Measure *m, const TuneCandidate *best, const char *outcome)
     const TuneSearch *s = &m->search;
     StrBuf text = strbuf(m->arena);
     char consts[200];
-    size_t failed = 0, measured = 0;
+    size_t failed = 0, measured = 0, pruned = 0;
     const TuneCandidate *first = NULL;
     for (size_t i = 0; i < s->count; i++) {
         const TuneCandidate *c = &s->candidates[i];
         failed += c->failure != NULL;
         measured += !c->failure && !c->left_out;
+        pruned += c->pruned;
         if (c->failure && !first) first = c;
     }
     strbuf_printf(&text, "%s on %s for %.*s", m->kernel->name, tilec_device_name(s->device),
@@ -393,8 +380,9 @@ static void describe(Measure *m, const TuneCandidate *best, const char *outcome)
     tune_candidate_text(s, best, consts, sizeof consts);
     strbuf_printf(&text, ": %s %s %zu that were measured (%s, %.2g s)", consts, outcome, measured,
                   tune_end_name(s->end), s->seconds);
-    if (measured + failed < s->count)
-        strbuf_printf(&text, "; for %zu the time was over", s->count - measured - failed);
+    if (pruned) strbuf_printf(&text, "; %zu are slow by their estimates", pruned);
+    if (measured + failed + pruned < s->count)
+        strbuf_printf(&text, "; for %zu the time was over", s->count - measured - failed - pruned);
     if (first) {
         tune_candidate_text(s, first, consts, sizeof consts);
         strbuf_printf(&text, "; %zu cannot be used, such as %s: %s", failed, consts,
@@ -409,7 +397,7 @@ static bool is_telling(const TuneSearch *s) {
     for (size_t i = 0; i < s->count; i++) {
         const TuneCandidate *c = &s->candidates[i];
         measured += !c->failure && !c->left_out;
-        left_out += c->left_out;
+        left_out += c->left_out && !c->pruned;
     }
     return measured > 1 || !left_out;
 }

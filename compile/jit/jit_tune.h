@@ -21,6 +21,10 @@
 
 // Does the table have rows for the kernel, of any types and shape?
 bool jit_is_tuned(const tilec_kernel *kernel);
+// The key of a row for these arguments. False: they do not fit the kernel, or an extent is of no
+// array.
+bool jit_tune_key(const Jit *jit, Arena *arena, const tilec_arg *args, size_t count,
+                  const FrontSpec *spec, TuneRow *key);
 // The row for these arguments; false: there is none. The kernel's mutex is held.
 bool jit_tune_row(const tilec_kernel *kernel, const tilec_arg *args, size_t count,
                   const FrontSpec *spec, TuneRow *row);

@@ -31,6 +31,7 @@ typedef struct TuneCandidate {
     const char *failure;  // why it cannot be used: it does not compile, or requires fails
     tilec_status status;  // of the failure
     bool left_out;        // the time was over, or Ctrl-C came, before it was measured
+    bool pruned;          // left out because its estimate is far above the least
     bool active;          // takes part in the next round
     unsigned repeats;     // launches of a sample
     unsigned rounds;
@@ -38,7 +39,8 @@ typedef struct TuneCandidate {
     double *times;      // seconds of one launch, for each round
     // The result: medians of the rounds; `spread`: half the interquartile range, as a part of it.
     double seconds, spread, ratio;
-    double cost;  // on a simulated device
+    double cost;      // on a simulated device
+    double estimate;  // seconds, by predict.h; 0: not known; INFINITY: it cannot be launched
 } TuneCandidate;
 
 typedef enum TuneEnd {
@@ -70,6 +72,7 @@ typedef struct TuneSearch {
     double budget;    // seconds for measuring
     bool whole;       // the budget is for compiling, too, which takes about half of it at most
     bool interrupts;  // Ctrl-C ends the search
+    bool exhaustive;  // candidates are measured whatever their estimates are
     // Called with a line about what is done now, by several threads; NULL: not called.
     void (*progress)(void *user, const char *text);
     void *progress_user;

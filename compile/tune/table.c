@@ -120,3 +120,25 @@ bool tune_apply(Arena *arena, Interner *names, const FrontKernel *kernel, const 
     }
     return any;
 }
+
+static Str copied(Arena *arena, Str text) {
+    return (Str){arena_text(arena, text.text, text.size), text.size};
+}
+
+static TuneSettings copy_settings(Arena *arena, const TuneSettings *from) {
+    TuneSettings to = {0};
+    for (size_t i = 0; i < from->count; i++) {
+        TuneSetting s = {copied(arena, from->data[i].name), from->data[i].value};
+        vec_push(arena, &to, s);
+    }
+    return to;
+}
+
+TuneRow tune_copy(Arena *arena, const TuneRow *row) {
+    return (TuneRow){.kernel = copied(arena, row->kernel),
+                     .source = copied(arena, row->source),
+                     .target = copied(arena, row->target),
+                     .types = copied(arena, row->types),
+                     .shape = copy_settings(arena, &row->shape),
+                     .consts = copy_settings(arena, &row->consts)};
+}

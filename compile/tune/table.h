@@ -32,6 +32,8 @@ TuneKept tune_keep(Arena *arena, Str path, bool user, const TuneRow *row);
 TuneRow tune_key(Arena *arena, const FrontKernel *kernel, Str target);
 // The types that the specialisation binds, in the order of the parameters.
 Str tune_types(Arena *arena, const FrontKernel *kernel, const FrontSpec *spec);
+// The row, with texts and settings of its own in the arena.
+TuneRow tune_copy(Arena *arena, const TuneRow *row);
 // Adds the row's consts that the kernel has and the specialisation leaves open. False if there are
 // none.
 bool tune_apply(Arena *arena, Interner *names, const FrontKernel *kernel, const TuneRow *row,

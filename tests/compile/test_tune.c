@@ -20,13 +20,14 @@ enum { NAMES = sizeof names / sizeof *names, N = 128, SLOW = 3000, LOG_MAX = 409
 static const char table[] = TEST_BINARY_DIR "/tune-test-rows.txt";
 
 // The default takes 3000 steps, the best choice one, which ends a search early. Each launch adds x
-// to y, and leaves in z which choice it was.
+// to y, and leaves in z which choice it was. No estimate is made of a `while`.
 static const char source[] =
     "kernel steps(f32 x[N], f32 y[N], i32 z[N], const SLOW = 3000, const B = 32) grid(cdiv(N, B))\n"
     "{\n"
     "    let i = program(0) * B;\n"
     "    var s = i32(x[i +: B]);\n"
-    "    for k in 0 .. SLOW s = s * 1664525 + 1013904223;\n"
+    "    var k = 0;\n"
+    "    while (k < SLOW) { s = s * 1664525 + 1013904223; k += 1; }\n"
     "    z[i +: B] = s;\n"
     "    y[i +: B] = y[i +: B] + x[i +: B];\n"
     "}\n"

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "tests/support/codegen_plugin.h"
 #include "tests/tools/kernels.h"
 
 #define PRODUCT                                                                             \
@@ -47,8 +48,8 @@ static void bench_prints_text(void **state) {
     tool_prints(t, "product on interp: ", "TILEC_TUNE_FILE= tilec bench product.tile " SHAPE);
     assert_true(tool_output_has(t, " a launch ("));
     assert_true(tool_output_has(t, " MB read and written: "));
-    // One of programs (1, 2): 16 x 8 x 4, three times.
-    assert_true(tool_output_has(t, "  0.006144 million operations: "));
+    // 16 x 10 x 12: what tiles have outside of the arrays does not count.
+    assert_true(tool_output_has(t, "  0.00384 million operations: "));
     tool_prints(
         t, "twice on interp: ", "tilec bench k.tile twice --set T=f32 --set N=9 --device interp");
     assert_false(tool_output_has(t, "operations"));
@@ -62,7 +63,7 @@ static void bench_speaks_json(void **state) {
     tool_text_at(j, "device", "interp");
     tool_number_at(j, "grid.1", 2);
     tool_number_at(j, "bytes", 4 * (16 * 12 + 12 * 10 + 16 * 10));
-    tool_number_at(j, "flops", 6144);
+    tool_number_at(j, "flops", 3840);
     assert_true(tool_at(j, "seconds")->number > 0);
     assert_true(tool_at(j, "least")->number <= tool_at(j, "seconds")->number);
     assert_true(tool_at(j, "greatest")->number >= tool_at(j, "seconds")->number);
@@ -305,6 +306,33 @@ static void the_simulator_is_no_gpu(void **state) {
         tool_output_has(t, "row of product for sim:sm_80 is not used: times of the simulator"));
 }
 
+// S = 400 takes 400 times as long as S = 1, and the default is measured in any case.
+static void tune_leaves_out_what_estimates_tell(void **state) {
+    Tool *t = *state;
+    if (!codegen_built()) skip();
+    tool_file(t, "steps.tile",
+              text_of("kernel steps(f32 x[N], const S = 1) grid(cdiv(N, 64)) {\n"
+                      "    var s = x[program(0) * 64 +: 64];\n"
+                      "    for i in 0 .. 1000 * S s = s * 0.5 + 1.0;\n"
+                      "    x[program(0) * 64 +: 64] = s;\n"
+                      "}\n"
+                      "tune steps { S: 2, 400, 1, 401; }\n"));
+#define STEPS "TILEC_TUNE_FILE= tilec tune steps.tile steps --device cpu --set N=4096 --seconds 1"
+    tool_prints(t, "2 of 4 candidates were not tried: they are slow by their estimates", STEPS);
+    tool_prints(t, "steps on cpu: S=1\n", STEPS);
+    assert_false(tool_output_has(t, "S=400"));
+    tool_prints(t, "S=400 ", STEPS " --all");
+    const JsonValue *j = tool_json(t, 0, STEPS " --json");
+    assert_true(tool_at(j, "candidates.1.estimate")->number >
+                100 * tool_at(j, "candidates.0.estimate")->number);
+    assert_false(tool_at(j, "candidates.1.measured")->boolean);
+    tool_text_at(j, "ended", "separated");
+    // The default is measured although it is hopeless.
+    tool_run(t, 0, "sed -i 's/S: 2, 400, 1, 401/S: 400, 1/' steps.tile");
+    tool_prints(t, "S=400 ", STEPS);
+#undef STEPS
+}
+
 static void tune_refuses(void **state) {
     Tool *t = *state;
     tool_fails(t, 2, "the kernel is missing: tilec tune FILE KERNEL", "tilec tune product.tile");
@@ -375,6 +403,7 @@ int main(void) {
         cmocka_unit_test(the_budget_ends_a_search),
         cmocka_unit_test(tune_tries_options_on_gpus),
         cmocka_unit_test(the_simulator_is_no_gpu),
+        cmocka_unit_test(tune_leaves_out_what_estimates_tell),
         cmocka_unit_test(tune_refuses),
         cmocka_unit_test(tune_leaves_out_what_fails),
         cmocka_unit_test(progress_is_for_terminals),
