@@ -6,6 +6,7 @@ Machine machine_of_cpu(CpuTarget target) {
     Machine m = {.cpu = target,
                  .vector_bytes = 16,
                  .vector_registers = 16,
+                 .i16_dot = target.level != CPU_AARCH64,
                  .l1_bytes = 32 << 10,
                  .l2_bytes = 1 << 20,
                  .banks = &banks_nvidia};  // for GPU passes, which run for any machine

@@ -24,6 +24,7 @@ typedef struct Machine {
     bool f16;          // arithmetic of f16 in hardware
     bool bf16_dot;     // vec.dot2 of bf16
     bool f16_dot;      // vec.dot2 of f16
+    bool i16_dot;      // vec.dot2 of i16
     bool i8_dot;       // cpu.dot4
     bool bf16_tiles;   // cpu.tiles of bf16
     bool i8_tiles;     // cpu.tiles of bytes

@@ -10,9 +10,12 @@ static const char *own(const TargetCheck *c, const IrOp *op) {
     case IR_CPU_STORE:
     case IR_CPU_PREFETCH:
     case IR_VEC_PRINT: return NULL;
-    case IR_VEC_DOT2:
-        return c->machine.bf16_dot && ir_operand(op, 1)->type->elem == DTYPE_BF16 ? NULL
-                                                                                  : check_lacks;
+    case IR_VEC_DOT2: {
+        Dtype factor = ir_operand(op, 1)->type->elem;
+        bool has =
+            factor == DTYPE_I16 ? c->machine.i16_dot : factor == DTYPE_BF16 && c->machine.bf16_dot;
+        return has ? NULL : check_lacks;
+    }
     case IR_CPU_DOT4: return c->machine.i8_dot ? NULL : check_lacks;
     case IR_CPU_TILES: {
         bool floats = ir_operand(op, 0)->type->elem == DTYPE_F32;

@@ -32,9 +32,13 @@ static void gen_reduce(Gen *g, const IrOp *op) {
 
 // ---- dots ---------------------------------------------------------------------------------------
 
-// The lanes of sums of one instruction: 4, 8 or 16. Shorter vectors are padded, longer ones are
-// split.
-static uint32_t dot_width(uint32_t count) { return count >= 16 ? 16 : count >= 8 ? 8 : 4; }
+// The lanes of sums of one instruction: 4, 8 or 16, at most those of a register. Shorter vectors
+// are padded, longer ones are split.
+static uint32_t dot_width(Gen *g, uint32_t count) {
+    uint32_t most = cpu_gen(g)->machine.vector_bytes / 4;
+    if (count > most) count = most;
+    return count >= 16 ? 16 : count >= 8 ? 8 : 4;
+}
 
 // `width` lanes of v from `first` on; lanes past its end are undefined.
 static LLVMValueRef piece(Gen *g, LLVMValueRef v, uint32_t first, uint32_t width) {
@@ -45,6 +49,14 @@ static LLVMValueRef piece(Gen *g, LLVMValueRef v, uint32_t first, uint32_t width
     for (uint32_t i = 0; i < width; i++) lanes[i] = gen_i32(g, (int32_t)(i < count ? i : count));
     return LLVMBuildShuffleVector(g->b, v, LLVMConstNull(LLVMTypeOf(v)),
                                   LLVMConstVector(lanes, width), "");
+}
+
+// Pairs of i16: the instruction has no sums to which it adds.
+static LLVMValueRef dot_whole_pairs(Gen *g, uint32_t width, LLVMValueRef x[3]) {
+    const char *name = width == 16  ? "llvm.x86.avx512.pmaddw.d.512"
+                       : width == 8 ? "llvm.x86.avx2.pmadd.wd"
+                                    : "llvm.x86.sse2.pmadd.wd";
+    return LLVMBuildAdd(g->b, x[0], gen_intrinsic(g, name, 0, NULL, 2, x + 1), "");
 }
 
 static LLVMValueRef dot_piece(Gen *g, bool fours, uint32_t width, LLVMValueRef x[3]) {
@@ -62,7 +74,8 @@ static LLVMValueRef dot_piece(Gen *g, bool fours, uint32_t width, LLVMValueRef x
 
 static void gen_dot(Gen *g, const IrOp *op) {
     bool fours = op->code == IR_CPU_DOT4;
-    uint32_t count = op->results[0].type->count, width = dot_width(count);
+    bool whole = ir_operand(op, 1)->type->elem == DTYPE_I16;
+    uint32_t count = op->results[0].type->count, width = dot_width(g, count);
     uint32_t group = fours ? 4 : 2;
     LLVMValueRef *parts = arena_new(g->arena, LLVMValueRef, count / width + 1);
     uint32_t part_count = 0;
@@ -72,7 +85,7 @@ static void gen_dot(Gen *g, const IrOp *op) {
             uint32_t scale = k ? group : 1;
             x[k] = piece(g, gen_operand(g, op, k), i * scale, width * scale);
         }
-        parts[part_count++] = dot_piece(g, fours, width, x);
+        parts[part_count++] = whole ? dot_whole_pairs(g, width, x) : dot_piece(g, fours, width, x);
     }
     // Joins neighbours until one part is left; counts are powers of two.
     for (uint32_t lanes = 2 * width; part_count > 1; part_count /= 2, lanes *= 2)

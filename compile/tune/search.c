@@ -21,7 +21,7 @@ enum {
 static const double FAR = 1.3;
 // How many times the least estimate is hopeless. The best candidates of 60 launches on a CPU had at
 // most 1.3 times the least one; nothing was compared on GPUs.
-static const double PRUNED_CPU = 2, PRUNED_GPU = 4;
+static const double PRUNED_CPU = 1.5, PRUNED_GPU = 4;
 
 void tune_candidate_text(const TuneSearch *s, const TuneCandidate *c, char *text, size_t size) {
     size_t used = 0;

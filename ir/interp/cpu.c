@@ -53,7 +53,13 @@ static float itself(float x) { return x; }
 static void dot_pairs(const InterpSlot *acc, const InterpSlot *a, const InterpSlot *b,
                       InterpSlot *r) {
     float (*taken)(float) = a->elem == DTYPE_BF16 ? flush_subnormal : itself;
-    for (uint32_t i = 0; i < r->count; i++) {
+    for (uint32_t i = 0; i < r->count && a->elem == DTYPE_I16; i++) {
+        uint32_t sum = (uint32_t)slot_get(acc, i);
+        for (uint32_t k = 0; k < 2; k++)
+            sum += (uint32_t)((int16_t)slot_get(a, 2 * i + k) * (int16_t)slot_get(b, 2 * i + k));
+        slot_put(r, i, sum);
+    }
+    for (uint32_t i = 0; i < r->count && a->elem != DTYPE_I16; i++) {
         float sum = taken(dtype_to_float(DTYPE_F32, slot_get(acc, i)));
         for (uint32_t k = 2; k-- > 0;)
             sum = taken(fmaf(taken(dtype_to_float(a->elem, slot_get(a, 2 * i + k))),

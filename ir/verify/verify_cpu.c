@@ -154,8 +154,10 @@ static bool rule_dot(Verifier *v, const IrOp *op) {
     bool fours = op->code == IR_CPU_DOT4;
     const IrType *acc = ir_operand(op, 0)->type;
     TRY(vector(v, op, "operand 0", acc));
-    IrType sums = vector_of(fours ? DTYPE_I32 : DTYPE_F32, acc->count);
-    Dtype halves = ir_operand(op, 1)->type->elem == DTYPE_F16 ? DTYPE_F16 : DTYPE_BF16;
+    Dtype given = ir_operand(op, 1)->type->elem;
+    bool whole = fours || given == DTYPE_I16;
+    IrType sums = vector_of(whole ? DTYPE_I32 : DTYPE_F32, acc->count);
+    Dtype halves = given == DTYPE_F16 || given == DTYPE_I16 ? given : DTYPE_BF16;
     IrType a = vector_of(fours ? DTYPE_U8 : halves, acc->count * (fours ? 4 : 2));
     IrType b = vector_of(fours ? DTYPE_I8 : halves, acc->count * (fours ? 4 : 2));
     TRY(verifier_operand(v, op, 0, &sums));

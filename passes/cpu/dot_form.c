@@ -57,7 +57,14 @@ static void choose_parts(const Machine *m, DotForm *d, const IrOp *op, Dtype a, 
     // only.
     bool wide = op->results[0].type->elem == DTYPE_F32;
     bool pairs = m->bf16_dot && a == DTYPE_BF16 && wide && d->k >= 2;
-    bool fours = m->i8_dot && dot_is_byte(a) && dot_is_byte(b) && d->k >= 4;
+    bool bytes = dot_is_byte(a) && dot_is_byte(b) && d->sum == DTYPE_I32;
+    bool fours = m->i8_dot && bytes && d->k >= 4;
+    // Pairs of i16 take bytes of any sign.
+    if (!fours && m->i16_dot && bytes && d->k >= 2) {
+        d->group = 2;
+        d->part_a = d->part_b = DTYPE_I16;
+        return;
+    }
     if (!pairs && !fours) return;
     d->group = pairs ? 2 : 4;
     d->flipped = fours && a == b;

@@ -23,7 +23,7 @@ enum { DOT_TILE_ROWS = 16, DOT_TILE_BYTES = 64 };
 typedef struct DotForm {
     uint32_t batch, m, n, k;
     Dtype sum;             // type of the accumulators
-    Dtype part_a, part_b;  // types of packed elements
+    Dtype part_a, part_b;  // types of packed elements; bytes may be i16
     uint32_t group;        // neighbours along k that one step multiplies: 1; vec.dot2, cpu.dot4
     bool tiles;            // blocks are in tile registers: cpu.tiles
     // Both operands have bytes of one sign, but the instruction wants different ones: a's bytes are

@@ -237,10 +237,11 @@ bool bundle_check(Bundle *b, CpuTarget target, bool *seen) {
     compiled_run(k, found, b->array_count, (int64_t[]){programs, 1, 1});
     bool fine = compare(b, target, programs);
     compiled_free(k);
-    // They have what x86-64-v3 has.
+    // They have what x86-64-v3 has, unless the bundle is for x86.
     static const CpuTarget others[] = {{CPU_X86_64_V4, 0}, {CPU_AARCH64, 0}};
     for (int i = 0; i < 2 && target.level == CPU_X86_64_V3; i++)
-        if (foreign_is(others[i])) fine &= check_foreign(b, t, others[i], programs);
+        if (foreign_is(others[i]) && !(b->x86 && others[i].level == CPU_AARCH64))
+            fine &= check_foreign(b, t, others[i], programs);
     tir_free(t);
     return fine;
 }

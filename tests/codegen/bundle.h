@@ -27,6 +27,7 @@ typedef struct BundleArray {
 typedef struct Bundle {
     Arena *arena;
     uint32_t lanes;  // 0: scalars
+    bool x86;        // AArch64 lacks an op of it
     StrBuf params, body;
     uint32_t next;    // number of the next value
     uint32_t places;  // of this program in arrays of `lanes` a program
