@@ -40,6 +40,7 @@ static const PassStep cpu_steps[] = {
      "indices by constants, masks that are all true, minima of values that cse merged"},
     {PASS_LICM, "addresses of rows move out of the loops over their elements"},
     {PASS_CSE, "equal values hoisted out of two loops are now in one block"},
+    {PASS_CPU_PAIRS, "after the last simplify, which would merge its casts with those before"},
     {PASS_LEGALIZE, "after the last simplify, whose rules would merge its casts again"},
     {PASS_CSE, "one value widened twice, masks and constants of formats"},
     {PASS_DCE, "values without uses are not compiled"},
