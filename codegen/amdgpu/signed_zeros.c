@@ -3,12 +3,15 @@
 //
 // - Selection turns a product of f32 that is rounded to f16 into one mixed fma, a * b + 0, and -0
 //   becomes +0. Here the product is written as a * b + -0, which keeps the sign and becomes the
-//   same instruction.
+//   same instruction. A quotient by infinity becomes such a product, too; the infinity is hidden.
 // - 0 - x becomes -x if it is an operand, so 0 - 0 is -0; and x * -y + 0 becomes 0 - x * y. The 0
 //   is hidden from selection.
 //
 // Selection also breaks integers: it turns bytes that are put together into one v_perm, and treats
 // the sign bits that a right shift fills in as zeros. The count of such a shift is hidden.
+#include <math.h>
+
+#include "base/dtype.h"
 #include "base/vec.h"
 #include "codegen/amdgpu/gen.h"
 
@@ -22,8 +25,8 @@ static bool is_f32(LLVMValueRef v) {
     return LLVMGetTypeKind(t) == LLVMFloatTypeKind;
 }
 
-// The f32 products that selection may combine with their rounding, through moves of lanes and
-// changes of sign.
+// The f32 products and quotients that selection may combine with their rounding, through moves of
+// lanes and changes of sign.
 static Values rounded_products(Module *m, LLVMValueRef rounding) {
     Values from = {0}, products = {0};
     vec_push(m->scratch, &from, LLVMGetOperand(rounding, 0));
@@ -31,7 +34,7 @@ static Values rounded_products(Module *m, LLVMValueRef rounding) {
         LLVMValueRef v = vec_pop(&from);
         if (!LLVMIsAInstruction(v) || !is_f32(v)) continue;
         LLVMOpcode op = LLVMGetInstructionOpcode(v);
-        if (op == LLVMFMul) vec_push(m->scratch, &products, v);
+        if (op == LLVMFMul || op == LLVMFDiv) vec_push(m->scratch, &products, v);
         bool moves = op == LLVMFNeg || op == LLVMExtractElement || op == LLVMInsertElement ||
                      op == LLVMShuffleVector;
         for (int i = 0; moves && i < LLVMGetNumOperands(v); i++)
@@ -86,6 +89,23 @@ static bool is_count(LLVMValueRef v) {
     return count && count % BYTE == 0;
 }
 
+// Has the divisor an exact reciprocal?
+static bool is_divisor(LLVMValueRef v) {
+    const double half = 0.5;
+    LLVMBool loses;
+    int exponent;
+    if (!LLVMIsAConstantFP(v)) return false;
+    double x = LLVMConstRealGetDouble(v, &loses);
+    return isinf(x) || fabs(frexp(x, &exponent)) == half;
+}
+
+static uint64_t bits_of(LLVMValueRef v) {
+    LLVMBool loses;
+    if (LLVMIsAConstantInt(v)) return LLVMConstIntGetZExtValue(v);
+    if (!LLVMIsAConstantFP(v) || LLVMGetTypeKind(LLVMTypeOf(v)) != LLVMFloatTypeKind) return 0;
+    return dtype_from_double(DTYPE_F32, LLVMConstRealGetDouble(v, &loses), false);
+}
+
 // Hides the elements of a constant operand for which `which` is true.
 static void hide(Module *m, LLVMBuilderRef b, LLVMValueRef op, unsigned operand,
                  bool (*which)(LLVMValueRef)) {
@@ -96,7 +116,7 @@ static void hide(Module *m, LLVMBuilderRef b, LLVMValueRef op, unsigned operand,
     for (unsigned i = 0; i < (elem == t ? 1 : LLVMGetVectorSize(t)); i++) {
         LLVMValueRef one = elem == t ? from : LLVMGetAggregateElement(from, i), h;
         if (!one || !which(one)) continue;
-        h = hidden(m, b, elem, LLVMIsAConstantInt(one) ? LLVMConstIntGetZExtValue(one) : 0);
+        h = hidden(m, b, elem, bits_of(one));
         LLVMValueRef at = LLVMConstInt(LLVMInt32TypeInContext(m->context), i, false);
         now = elem == t ? h : LLVMBuildInsertElement(b, now, h, at, "");
     }
@@ -130,7 +150,11 @@ static void keep_signs_in(Module *m, LLVMBuilderRef b, LLVMBasicBlockRef block) 
         if (op != LLVMFPTrunc || chip_of(m->options->target.gpu)->generation < FIRST_MIXED)
             continue;
         Values products = rounded_products(m, v);
-        for (size_t i = 0; i < products.count; i++) keep_sign(m, b, products.data[i], v);
+        for (size_t i = 0; i < products.count; i++)
+            if (LLVMGetInstructionOpcode(products.data[i]) == LLVMFMul)
+                keep_sign(m, b, products.data[i], v);
+            else
+                hide(m, b, products.data[i], 1, is_divisor);
     }
 }
 
