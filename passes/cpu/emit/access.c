@@ -225,9 +225,23 @@ static bool hides_loads(const Nest *nest, const AccessLanes *lanes) {
            lanes->depth == nest->depth_of[nest->lane];
 }
 
+// Are the lanes of the place beyond the view's end (nest->outside)?
+static bool is_outside(Lower *l, const Nest *nest, IrOp *op, LanePlace place) {
+    if (!nest->outside) return false;
+    IndexTerms t = terms_of(l, nest, op, &place);
+    return terms_move(l, nest, &t);
+}
+
+static NestValue padding(Lower *l, Nest *nest, const IrOp *op) {
+    if (ir_operand(op, 1)) return value_at(l, nest, ir_operand(op, 1), (LanePlace){0});
+    const IrType *t = ir_with_shape(l->module, op->results[0].type, 0, NULL);
+    return (NestValue){ir_const_bits(nest_builder(nest, 0), t, 0), 0};
+}
+
 NestValue access_load(Lower *l, Nest *nest, IrOp *op, LanePlace place) {
     bool view = op->code == IR_VIEW_LOAD;
     NestValue transposed;
+    if (view && is_outside(l, nest, op, place)) return padding(l, nest, op);
     if (view && view_load_transposed(l, nest, op, place, &transposed)) return transposed;
     AccessLanes lanes =
         view ? access_view_lanes(l, nest, op, place) : pointer_lanes(l, nest, op, 1, place);
@@ -246,6 +260,8 @@ NestValue access_load(Lower *l, Nest *nest, IrOp *op, LanePlace place) {
 }
 
 NestValue access_inside(Lower *l, Nest *nest, IrOp *op, LanePlace place) {
+    if (is_outside(l, nest, op, place))
+        return (NestValue){ir_const_bool(nest_builder(nest, 0), false), 0};
     IndexTerms t = terms_of(l, nest, op, &place);
     AccessLanes lanes = {.vector = terms_move(l, nest, &t)};
     bool run = lanes.vector && terms_run(l, nest, op, &t);
@@ -255,6 +271,8 @@ NestValue access_inside(Lower *l, Nest *nest, IrOp *op, LanePlace place) {
         mask_term(l, nest, op, &t, d, index, run, &lanes);
     }
     spread_mask(nest, &lanes);
+    // It holds in this loop only, not at the edge.
+    if (!lanes.mask) return (NestValue){ir_const_bool(nest_builder(nest, 0), true), nest->depth};
     return (NestValue){lanes.mask, lanes.depth};
 }
 

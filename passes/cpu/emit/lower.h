@@ -163,6 +163,7 @@ struct Nest {
     bool no_loops;    // no loops: one vector covers the whole nest
     bool one_vector;  // one vector covers the reductions' axis
     bool masked;      // at the edge: accesses have masks
+    bool outside;     // beyond the end of all views: loads give their padding
     NestSurvey survey;
     uint32_t emitted;  // inline ops so far
     VEC(ValueMemo) memo;

@@ -247,13 +247,6 @@ static void emit_in_lanes(Lower *l, Nest *nest) {
     if (ends_here) end_reductions(l, nest, nest_place(nest));
 }
 
-// Beyond the end of all views every lane has the same value, that of the padding. Once a whole
-// vector of these lanes has left the accumulators unchanged, all later ones will do so, too: the
-// loop may end.
-typedef struct LaneRest {
-    IrValue *end;  // no lane is inside from this lane coordinate on; NULL: unknown
-} LaneRest;
-
 static IrValue *as_bits(IrBuilder *b, IrValue *x) {
     static const Dtype of_size[] = {
         [1] = DTYPE_U8, [2] = DTYPE_U16, [4] = DTYPE_U32, [8] = DTYPE_U64};
@@ -269,9 +262,7 @@ static IrValue *any_of(IrBuilder *b, IrValue *x) {
     return ir_result(op, 0);
 }
 
-static IrValue *goes_on(Nest *nest, IrBuilder *b, const LaneRest *rest, const CarriedValues *before,
-                        const CarriedValues *after) {
-    IrValue *inside = ir_binary(b, IR_LT, nest->variable[nest->lane], rest->end);
+static IrValue *differ(IrBuilder *b, const CarriedValues *before, const CarriedValues *after) {
     IrValue *moved = NULL;
     for (uint32_t i = 0; i < after->count; i++) {
         IrValue *x = as_bits(b, before->value[i]), *y = as_bits(b, after->value[i]);
@@ -282,25 +273,45 @@ static IrValue *goes_on(Nest *nest, IrBuilder *b, const LaneRest *rest, const Ca
         }
         moved = moved ? ir_binary(b, IR_OR, moved, differs) : differs;
     }
-    return ir_binary(b, IR_OR, inside, any_of(b, moved));
+    return any_of(b, moved);
 }
 
-static void emit_lane_loop(Lower *l, Nest *nest, IrBuilder *tail, IrValue *lo, IrValue *hi,
-                           LaneRest rest) {
-    bool along = along_lanes(nest), exits = along && rest.end;
-    CarriedValues init = {0}, before = {0}, next = {0};
-    if (along) init = carried(l, nest, exits ? ir_const_bool(tail, true) : NULL);
+static void emit_lane_loop(Lower *l, Nest *nest, IrBuilder *tail, IrValue *lo, IrValue *hi) {
+    bool along = along_lanes(nest);
+    CarriedValues init = {0}, next = {0};
+    if (along) init = take_accumulators(l, nest);
     IrOp *loop =
         open_loop(nest, tail, (uint32_t)nest->lane, lo, hi, nest->lanes, init.count, init.value);
-    if (exits) ir_attr_set_int(loop, IR_ATTR_EXIT, true);
-    if (along) put_accumulators(nest, loop->regions[0]->args + (exits ? 2 : 1), nest->depth);
-    if (along) before = take_accumulators(l, nest);
+    if (along) put_arguments(nest, loop);
     emit_in_lanes(l, nest);
     if (along) next = take_accumulators(l, nest);
-    IrBuilder *end = nest_builder(nest, nest->depth);
-    if (exits) next = carried(l, nest, goes_on(nest, end, &rest, &before, &next));
-    close_loop(l, nest, end, next.count, next.value);
-    if (along) put_results(l, nest, loop, exits ? 1 : 0);
+    close_loop(l, nest, nest_builder(nest, nest->depth), next.count, next.value);
+    if (along) put_results(l, nest, loop, 0);
+}
+
+// Beyond the end of all views every lane has the same value, that of the padding, so nothing is
+// loaded. Once a step leaves the accumulators unchanged, all later ones will do so, too: the loop
+// ends.
+static void emit_padding_loop(Lower *l, Nest *nest, IrBuilder *tail, IrValue *lo, IrValue *hi) {
+    size_t memos = nest->memo.count;
+    CarriedValues init = carried(l, nest, ir_const_bool(tail, true));
+    IrOp *loop =
+        open_loop(nest, tail, (uint32_t)nest->lane, lo, hi, nest->lanes, init.count, init.value);
+    ir_attr_set_int(loop, IR_ATTR_EXIT, true);
+    put_accumulators(nest, loop->regions[0]->args + 2, nest->depth);
+    CarriedValues before = take_accumulators(l, nest);
+    nest->outside = true;
+    for (size_t i = 0; i < nest->roots.count; i++) {
+        Root *root = &nest->roots.data[i];
+        if (root->kind == ROOT_REDUCE) reduce_step(l, nest, root, nest_place(nest));
+    }
+    nest->outside = false;
+    CarriedValues after = take_accumulators(l, nest);
+    IrBuilder *b = nest_builder(nest, nest->depth);
+    CarriedValues next = carried(l, nest, differ(b, &before, &after));
+    close_loop(l, nest, b, next.count, next.value);
+    value_forget_from(l, nest, memos);
+    put_results(l, nest, loop, 1);
 }
 
 // ---- how far the loops run ----------------------------------------------------------------------
@@ -378,21 +389,22 @@ static IrValue *round_down(IrBuilder *b, IrValue *x, int64_t step) {
     return ir_binary(b, IR_AND, x, lower_i64(b, -step));
 }
 
-// Where lanes begin that all have the same value, if no root needs buffers from there on.
-static LaneRest find_rest(Lower *l, Nest *nest, const Interior *in, uint32_t lane) {
-    LaneRest rest = {in->farthest};
-    if (nest->survey.lanes_differ || !along_lanes(nest)) return (LaneRest){NULL};
+// The lane coordinate from which on all lanes have the same value, and no root but reductions needs
+// any; NULL: unknown.
+static IrValue *find_padding(Lower *l, Nest *nest, const Interior *in, uint32_t lane) {
+    IrValue *start = in->farthest;
+    if (nest->survey.lanes_differ || !along_lanes(nest)) return NULL;
     IrBuilder *b = nest_builder(nest, nest->depth);
-    for (size_t i = 0; i < nest->roots.count && rest.end; i++) {
+    for (size_t i = 0; i < nest->roots.count && start; i++) {
         const Root *root = &nest->roots.data[i];
         if (root->kind == ROOT_REDUCE) continue;
         IrBuilder *top = nest_builder(nest, 0);
         IrValue *limit = root->kind == ROOT_BUFFER && root->op
                              ? demand_limit_outside(l, top, nest, root->value, lane)
                              : root_limit(l, top, root, lane);
-        rest.end = limit ? lower_max(b, rest.end, limit) : NULL;
+        start = limit ? lower_max(b, start, limit) : NULL;
     }
-    return rest;
+    return start;
 }
 
 // The edge of squares: the coordinates of the side one by one, in a loop within the outer ones.
@@ -408,13 +420,32 @@ static void emit_transpose_edge(Lower *l, Nest *nest, IrBuilder *tail, IrValue *
     transpose_drop_memos(l, nest);
     open_loop(nest, tail, side, base, end, 1, 0, NULL);
     IrBuilder inside = nest->builder[nest->depth];
-    emit_lane_loop(l, nest, &inside, lo, hi, (LaneRest){NULL});
+    emit_lane_loop(l, nest, &inside, lo, hi);
     transpose_drop_memos(l, nest);
     close_loop(l, nest, &inside, 0, NULL);
     nest->depth_of[side] = side_depth;
     nest->depth_of[lane] = lane_depth;
     nest->variable[side] = base;
     nest->sides = sides;
+}
+
+// From the interior's end on.
+static void emit_edge(Lower *l, Nest *nest, IrBuilder *tail, IrValue *interior, IrValue *end,
+                      const Interior *in) {
+    nest->masked = true;
+    IrValue *padding = nest->sides > 1 ? NULL : find_padding(l, nest, in, (uint32_t)nest->lane);
+    if (nest->sides > 1) {
+        emit_transpose_edge(l, nest, tail, interior, end);
+    } else if (padding) {
+        IrBuilder *b = nest_builder(nest, nest->depth);
+        padding = lower_add(b, padding, lower_i64(b, nest->lanes - 1));
+        padding = lower_max(b, lower_min(b, round_down(b, padding, nest->lanes), end), interior);
+        emit_lane_loop(l, nest, tail, interior, padding);
+        emit_padding_loop(l, nest, tail, padding, end);
+    } else {
+        emit_lane_loop(l, nest, tail, interior, end);
+    }
+    nest->masked = false;
 }
 
 // Does one vector cover the whole row? Then there is no loop, and accesses that may be outside have
@@ -470,15 +501,8 @@ static void emit_lanes(Lower *l, Nest *nest) {
         interior = ir_ternary(hoist, IR_SELECT, in.from_start, interior, lower_i64(hoist, 0));
     IrBuilder tail = *hoist;
     nest->masked = false;
-    emit_lane_loop(l, nest, &tail, lower_i64(hoist, 0), interior, (LaneRest){NULL});
-    if (edge) {
-        nest->masked = true;
-        if (nest->sides > 1)
-            emit_transpose_edge(l, nest, &tail, interior, end);
-        else
-            emit_lane_loop(l, nest, &tail, interior, end, find_rest(l, nest, &in, lane));
-        nest->masked = false;
-    }
+    emit_lane_loop(l, nest, &tail, lower_i64(hoist, 0), interior);
+    if (edge) emit_edge(l, nest, &tail, interior, end, &in);
     if (!along_lanes(nest)) return;
     nest->builder[nest->depth] = tail;
     end_reductions(l, nest, nest_place(nest));

@@ -129,6 +129,7 @@ static uint8_t inside_depth(Surveyor *s, IrOp *op, LanePlace place) {
     uint8_t depth = 0;
     for (uint32_t d = 0; d < t.rank; d++)
         depth = max_depth(depth, term_depth(s, &t.at[d], run || !vector));
+    note_check(s, op, &t, depth);
     return depth;
 }
 
