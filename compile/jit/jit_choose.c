@@ -5,9 +5,12 @@
 
 bool jit_can_choose(const tilec_kernel *kernel) {
     const Jit *jit = kernel->source;
-    TuneSearch s = {.arena = jit->arena, .device = kernel->device};
-    return tune_can_predict(kernel->device) && !jit->switches.sanitize &&
-           tune_space(&s, jit->source->unit->file, jit->kernel, &jit->spec) && s.count > 1;
+    if (!tune_can_predict(kernel->device) || jit->switches.sanitize) return false;
+    ArenaMark mark = arena_mark(jit->source->scratch);
+    TuneSearch s = {.arena = jit->source->scratch, .device = kernel->device};
+    bool some = tune_space(&s, jit->source->unit->file, jit->kernel, &jit->spec) && s.count > 1;
+    arena_reset(jit->source->scratch, mark);
+    return some;
 }
 
 // The row of the promising candidate, which has no consts if that is the default.

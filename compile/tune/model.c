@@ -378,7 +378,9 @@ static ModelWork walk_for(Walk *w, const IrOp *op) {
         set_scalar(w, body->args[0], (uint64_t)(lo + (trips - 1) * step));
         carry(w, body);
         one.chain = w->machine->cpu ? CPU_STEP : one.chain;
+        double factors = w->factors;  // counted once
         ModelWork last = walk_block(w, body);
+        w->factors = factors;
         last.chain += one.chain;
         add(&sum, &last, 1);
     }
@@ -513,6 +515,13 @@ static Programs walk_programs(Walk *w) {
     return p;
 }
 
+// How many programs are of a class.
+static double count_of(const int64_t grid[3], unsigned last) {
+    double count = 1;
+    for (unsigned d = 0; d < 3; d++) count *= last >> d & 1 ? 1 : (double)grid[d] - 1;
+    return count;
+}
+
 static unsigned class_of(const Walk *w, int64_t program) {
     unsigned last = 0;
     for (unsigned d = 0; d < 3; d++) {
@@ -526,7 +535,12 @@ static unsigned class_of(const Walk *w, int64_t program) {
 static double deal(Arena *scratch, const Walk *w, const Programs *p) {
     double total = (double)w->programs[0] * (double)w->programs[1] * (double)w->programs[2];
     size_t units = (size_t)w->machine->units;
-    if (total > (double)DEALT_MOST) return ceil(total / (double)units) * p->clocks[0];
+    if (total > (double)DEALT_MOST) {
+        double sum = 0;
+        for (unsigned last = 0; last < 8; last++)
+            sum += p->clocks[last] * count_of(w->programs, last);
+        return ceil(total / (double)units) * (sum / total);
+    }
     double *busy = arena_array(scratch, sizeof *busy, units), end = 0;
     for (size_t u = 1; u < units && w->machine->cpu; u++) busy[u] = CPU_WAKE;
     for (int64_t i = 0; i < (int64_t)total; i++) {
@@ -544,9 +558,10 @@ static double resident(const Walk *w) {
     const Machine *m = &w->machine->machine;
     const double least_registers = 48, registers = 65536, most_threads = 1536, most = 8;
     double threads = (double)w->warps * m->warp, sums = w->sums / threads;
-    double shared = w->factors * (w->stages > 1 ? w->stages : 1);
-    if (m->tile_registers && sums > m->tile_registers) return 0;
-    if (shared > m->shared_bytes) return 0;
+    const double most_sums = m->tile_registers ? m->tile_registers : 224;  // of 255 registers
+    if (sums > most_sums) return 0;
+    // The compiler uses as many slots as fit.
+    double shared = fmin(w->factors * (w->stages > 1 ? w->stages : 1), m->shared_bytes);
     double count = fmin(most, most_threads / threads);
     count = fmin(count, registers / (threads * (sums + least_registers)));
     if (shared > 0) count = fmin(count, m->shared_bytes / shared);
@@ -591,11 +606,7 @@ double model_flops(Arena *scratch, const IrFunc *tile, const tilec_arg *args, si
     bool known = bind_args(&w, count) && grid[0] > 0 && grid[1] > 0 && grid[2] > 0;
     Programs p = {0};
     if (known) p = walk_programs(&w);
-    for (unsigned last = 0; last < 8; last++) {
-        double programs = 1;
-        for (unsigned d = 0; d < 3; d++) programs *= last >> d & 1 ? 1 : (double)grid[d] - 1;
-        sum += 2 * p.useful[last] * programs;
-    }
+    for (unsigned last = 0; last < 8; last++) sum += 2 * p.useful[last] * count_of(grid, last);
     arena_reset(scratch, mark);
     return known && !w.lost ? sum : 0;
 }

@@ -6,6 +6,7 @@
 #include "compile/jit/compiler.h"
 #include "compile/pipeline/compile.h"
 #include "compile/tune/model.h"
+#include "runtime/context.h"
 #include "target/rates.h"
 
 enum { ESTIMATED_MAX = 512 };  // candidates; larger spaces are not estimated
@@ -22,9 +23,12 @@ bool tune_can_predict(const tilec_device *device) {
 static bool find_machine(tilec_device *device, ModelMachine *machine) {
     CodeTarget target;
     tilec_device_info info = {.size = sizeof info};
-    return tune_can_predict(device) && compiler_target_of(device, &target) &&
-           !tilec_device_describe(device, &info) &&
-           model_machine(target, info.multiprocessors, machine);
+    if (!tune_can_predict(device) || !compiler_target_of(device, &target)) return false;
+    if (tilec_device_describe(device, &info)) {
+        rt_begin(device->context);  // its failure is none of the launch
+        return false;
+    }
+    return model_machine(target, info.multiprocessors, machine);
 }
 
 // Options do not change tile IR: neighbours that differ only in them share it.
@@ -87,6 +91,7 @@ const TuneCandidate *tune_promising(const TuneSearch *s) {
     CodeTarget target;
     bool gpu = compiler_target_of(s->device, &target) && code_target_is_gpu(target);
     const TuneCandidate *first = s->candidates, *best = first;
+    if (isinf(first->estimate)) return first;  // it was refused, or compiles against all numbers
     for (size_t i = 1; i < s->count; i++)
         if (s->candidates[i].estimate < best->estimate) best = &s->candidates[i];
     return best->estimate * (gpu ? GAIN_GPU : GAIN_CPU) < first->estimate ? best : first;

@@ -97,6 +97,14 @@ static void cpu_products_take_their_time(void **state) {
     assert_true(seconds > least && seconds < 1.5 * least);
 }
 
+// More programs than are dealt one by one take as long as their sum.
+static void many_programs_take_their_sum(void **state) {
+    (void)state;
+    double few = cpu_product(2048, 4096, 64, 64, 128, 64);   // 1,024 programs
+    double many = cpu_product(2048, 4096, 128, 64, 64, 64);  // 2,048
+    assert_true(many > 1.6 * few && many < 2.6 * few);
+}
+
 static void threads_share_programs(void **state) {
     (void)state;
     // One program for two threads, and two.
@@ -131,6 +139,22 @@ static void gpu_products(void **state) {
     assert_true(best < h100_product(4096, 64, 64, 32, 4, 3));
     // A small product has too few large tiles for all multiprocessors.
     assert_true(h100_product(512, 64, 64, 32, 4, 3) * 1.3 < h100_product(512, 256, 128, 32, 8, 3));
+}
+
+// No other tile promises enough to leave the one that is the fastest on an H100 (docs/hopper.md).
+static void gpu_products_keep_the_best_tile(void **state) {
+    (void)state;
+    static const int64_t tiles[][3] = {{128, 256, 32}, {128, 128, 64}, {128, 128, 32},
+                                       {128, 64, 64},  {64, 256, 64},  {64, 64, 32}};
+    for (int64_t size = 2048; size <= 8192; size *= 2) {
+        double best = product("sm_90a", 132, DTYPE_F16, (int64_t[]){size, size, size},
+                              (int64_t[]){128, 256, 64}, (ModelOptions){8, 4});
+        for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++)
+            assert_true(product("sm_90a", 132, DTYPE_F16, (int64_t[]){size, size, size}, tiles[i],
+                                (ModelOptions){8, 4}) *
+                            1.3 >
+                        best);
+    }
 }
 
 static double estimate_of(const char *source, tilec_arg *args, size_t count) {
@@ -269,9 +293,11 @@ static void others_take_the_default(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cpu_products_take_their_time),
+        cmocka_unit_test(many_programs_take_their_sum),
         cmocka_unit_test(threads_share_programs),
         cmocka_unit_test(what_is_outside_costs_cpus_nothing),
         cmocka_unit_test(gpu_products),
+        cmocka_unit_test(gpu_products_keep_the_best_tile),
         cmocka_unit_test(loops_are_counted),
         cmocka_unit_test(unknown_times_are_not_guessed),
         cmocka_unit_test(a_failed_condition_excludes),
