@@ -369,6 +369,17 @@ static tilec_status specialize(tilec_kernel *kernel, const FrontSpec *wanted, Di
 
 // ---- Consts that were measured for a shape ----
 
+// Does the default take the launch? An estimate chooses among candidates for speed alone, so what
+// is refused does not depend on it.
+static bool default_accepts(tilec_kernel *kernel, const tilec_arg *args, size_t count,
+                            const FrontSpec *spec) {
+    const Jit *jit = kernel->source;
+    const RtLoaded *loaded;
+    LaunchPlan plan = launch_plan(arena_new(jit->source->scratch, LaunchBuffers, 1));
+    return !specialize(kernel, spec, NULL, &loaded) &&
+           !launch_prepare(kernel->context, kernel->device, loaded->meta, args, count, NULL, &plan);
+}
+
 // The specialisation that the table, or else an estimate, names for these arguments. If it cannot
 // be compiled or launched, `loaded` stays as it is, and the default one is used: the choice changes
 // only times.
@@ -379,9 +390,8 @@ static void choose_consts(tilec_kernel *kernel, const tilec_arg *args, size_t co
     FrontSpec tuned = jit_copy_spec(jit->source->scratch, spec);
     const RtLoaded *better = NULL;
     LaunchPlan plan = launch_plan(arena_new(jit->source->scratch, LaunchBuffers, 1));
-    if (!jit_tune_row(kernel, args, count, spec, &row) &&
-        !jit_choose(kernel, args, count, spec, &row))
-        return;
+    bool measured = jit_tune_row(kernel, args, count, spec, &row);
+    if (!measured && !jit_choose(kernel, args, count, spec, &row)) return;
     if (row.consts.data == jit->refused ||
         !tune_apply(jit->source->scratch, jit->source->unit->names, jit->kernel, &row, &tuned))
         return;
@@ -390,7 +400,8 @@ static void choose_consts(tilec_kernel *kernel, const tilec_arg *args, size_t co
         jit_choose_default(kernel, &row);
     } else if (!launch_prepare(kernel->context, kernel->device, better->meta, args, count, NULL,
                                &plan)) {
-        *loaded = better;
+        bool checked = measured || !better->meta->variants[0].requires_count;
+        if (checked || default_accepts(kernel, args, count, spec)) *loaded = better;
     }
     if (*loaded != better) rt_begin(kernel->context);
 }

@@ -151,8 +151,9 @@ static uint32_t inside(const Walk *w, const IrOp *op, const IrValue *index, uint
     const IrValue *view = ir_operand(op, 0);
     int64_t at;
     if (view->def || view->block || !integer_of(w, index, &at)) return extent;
-    int64_t left = w->args[view->index].view.extent[dim] - at;
-    return left < 0 ? 0 : left < (int64_t)extent ? (uint32_t)left : extent;
+    int64_t whole = w->args[view->index].view.extent[dim];
+    int64_t from = at < 0 ? 0 : at, to = at < whole - (int64_t)extent ? at + extent : whole;
+    return to > from ? (uint32_t)(to - from) : 0;
 }
 
 // The part of a selection that is inside of the view, along its dimensions.
@@ -375,7 +376,7 @@ static ModelWork walk_for(Walk *w, const IrOp *op) {
     if (w->machine->cpu) one.chain += CPU_STEP;
     add(&sum, &one, (double)(twice ? trips - 1 : trips));
     if (twice) {
-        set_scalar(w, body->args[0], (uint64_t)(lo + (trips - 1) * step));
+        set_scalar(w, body->args[0], (uint64_t)lo + (uint64_t)(trips - 1) * (uint64_t)step);
         carry(w, body);
         one.chain = w->machine->cpu ? CPU_STEP : one.chain;
         double factors = w->factors;  // counted once

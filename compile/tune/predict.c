@@ -9,7 +9,9 @@
 #include "runtime/context.h"
 #include "target/rates.h"
 
-enum { ESTIMATED_MAX = 512 };  // candidates; larger spaces are not estimated
+// Candidates, and ops of all of them; larger spaces are not estimated, since a launch waits for it:
+// it takes two to four microseconds an op.
+enum { ESTIMATED_MAX = 512, OPS_MAX = 20000 };
 // How much less time than the default's is promising, by estimates.
 static const double GAIN_CPU = 1.1, GAIN_GPU = 1.3;
 
@@ -80,7 +82,7 @@ bool tune_predict(TuneSearch *s, const TuneLaunch *launch) {
         c->estimate = tile ? model_seconds(arena, tile, launch->args, launch->count,
                                            options_of(s, c), &machine)
                            : INFINITY;
-        known = c->estimate > 0;
+        known = c->estimate > 0 && !(tile && tile->op_count * s->count > OPS_MAX);
     }
     arena_destroy(arena);
     for (size_t i = 0; i < s->count && !known; i++) s->candidates[i].estimate = 0;

@@ -190,7 +190,8 @@ static bool is_wide(const IrValue *x, const Machine *m) {
 
 static bool pair_in(IrFunc *f, const IrBlock *block, Arena *scratch, const Machine *m) {
     bool changed = false;
-    IR_EACH_OP(op, block) {
+    // The ops around a reduction may be erased, but not itself.
+    for (IrOp *op = block->first; op; op = op->next) {
         for (uint32_t r = 0; r < op->region_count; r++)
             changed |= pair_in(f, op->regions[r], scratch, m);
         if (op->code != IR_VEC_REDUCE || ir_attr_int(op, IR_ATTR_REDUCE) != IR_REDUCE_SUM) continue;

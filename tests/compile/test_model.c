@@ -239,12 +239,16 @@ typedef struct World {
     tilec_kernel *kernel;
 } World;
 
-static void open_world(World *w, const char *device, const tilec_spec *spec) {
+static void open_kernel(World *w, const char *device, const char *text, const tilec_spec *spec) {
     assert_int_equal(tilec_context_create(NULL, &w->context), TILEC_OK);
     assert_int_equal(tilec_device_open(w->context, device, &w->device), TILEC_OK);
-    tilec_status s = tilec_kernel_from_source(w->context, w->device, "k.tile", tiled, strlen(tiled),
+    tilec_status s = tilec_kernel_from_source(w->context, w->device, "k.tile", text, strlen(text),
                                               NULL, spec, &w->kernel);
     if (s) fail_msg("%s", tilec_last_error(w->context));
+}
+
+static void open_world(World *w, const char *device, const tilec_spec *spec) {
+    open_kernel(w, device, tiled, spec);
 }
 
 static float tile_that_ran(const World *w, int64_t rows) {
@@ -281,6 +285,30 @@ static void launches_take_the_promising_one(void **state) {
     tilec_context_destroy(w.context);
 }
 
+// The choice for a class of shapes is none about what is refused: 128 is chosen with 32, and 96 is
+// of its class, but no multiple of the default.
+static void refusals_are_those_of_the_default(void **state) {
+    (void)state;
+    static const char text[] =
+        "kernel tiled(f32 x[M, N], const B = 128) requires M % B == 0 grid(M / B)\n"
+        "{\n"
+        "    var s = x[program(0) * B +: B, 0 +: 64];\n"
+        "    for k in 0 .. 300 s = s * 0.5 + 1.0;\n"
+        "    x[program(0) * B +: B, 0 +: 64] = s * 0.0 + f32(B);\n"
+        "}\n"
+        "tune tiled { B: 128, 32; }\n";
+    if (!codegen_built()) skip();
+    World w;
+    open_kernel(&w, "cpu:2", text, NULL);
+    assert_true(tile_that_ran(&w, 128) == 32);
+    static float x[96 * 64];
+    tilec_view v = {.dtype = TILEC_F32, .rank = 2, .data = x, .extent = {96, 64}};
+    v.stride[0] = 64, v.stride[1] = 1;
+    tilec_arg args[] = {tilec_arg_view(v)};
+    assert_int_equal(tilec_launch(w.kernel, NULL, args, 1), TILEC_LAUNCH_REFUSED);
+    tilec_context_destroy(w.context);
+}
+
 // Times of the interpreter and of a simulator mean nothing.
 static void others_take_the_default(void **state) {
     (void)state;
@@ -303,6 +331,7 @@ int main(void) {
         cmocka_unit_test(a_failed_condition_excludes),
         cmocka_unit_test(operations_are_those_inside),
         cmocka_unit_test(launches_take_the_promising_one),
+        cmocka_unit_test(refusals_are_those_of_the_default),
         cmocka_unit_test(others_take_the_default),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -438,8 +438,8 @@ static void emit_edge(Lower *l, Nest *nest, IrBuilder *tail, IrValue *interior, 
         emit_transpose_edge(l, nest, tail, interior, end);
     } else if (padding) {
         IrBuilder *b = nest_builder(nest, nest->depth);
-        padding = lower_add(b, padding, lower_i64(b, nest->lanes - 1));
-        padding = lower_max(b, lower_min(b, round_down(b, padding, nest->lanes), end), interior);
+        padding = lower_add(b, lower_min(b, padding, end), lower_i64(b, nest->lanes - 1));
+        padding = lower_max(b, round_down(b, padding, nest->lanes), interior);
         emit_lane_loop(l, nest, tail, interior, padding);
         emit_padding_loop(l, nest, tail, padding, end);
     } else {

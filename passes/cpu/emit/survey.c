@@ -104,7 +104,10 @@ static void note_check(Surveyor *s, IrOp *op, const IndexTerms *t, uint8_t depth
     if (!moves || !open) return;
     LaneCheck *known = terms_check(s->out, op);
     if (known) {
-        known->always = known->always || always || !terms_same_place(&known->place, &t->place);
+        // The end of the view is known along one place only.
+        bool elsewhere = !terms_same_place(&known->place, &t->place);
+        s->out->lanes_differ = s->out->lanes_differ || elsewhere;
+        known->always = known->always || always || elsewhere;
         return;
     }
     LaneCheck check = {op, t->place, always};
