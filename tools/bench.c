@@ -45,6 +45,13 @@ static void print_text(const Run *r, const BenchResult *result) {
     printf(" to ");
     print_seconds(t->greatest);
     printf(", %u samples of %u)\n", t->samples, t->repeats);
+    RunConst consts[RUN_CONSTS];
+    uint32_t count;
+    run_launched_consts(r, consts, &count);
+    for (uint32_t i = 0; i < count; i++)
+        printf("%s%.*s=%lld", i ? " " : "  with ", STR_ARG(consts[i].name),
+               (long long)consts[i].value);
+    if (count) printf(" instead of the default%s\n", count > 1 ? "s" : "");
     if (r->device->api->simulated) printf("  " MEASURE_SIMULATED "\n");
     if (result->bytes > 0)
         printf("  %.6g MB read and written: %.4g GB/s\n", result->bytes * 1e-6,
@@ -61,8 +68,18 @@ static void print_json(const Run *r, const BenchResult *result) {
     json_key(j, "device"), json_str(j, str(tilec_device_name(r->device)));
     json_key(j, "simulated"), json_bool(j, r->device->api->simulated);
     json_key(j, "grid"), json_open(j, '[');
-    for (int d = 0; d < 3; d++) json_int(j, r->grid[d]);
+    int64_t grid[3];
+    run_launched_grid(r, grid);
+    for (int d = 0; d < 3; d++) json_int(j, grid[d]);
     json_close(j, ']');
+    RunConst consts[RUN_CONSTS];
+    uint32_t count;
+    run_launched_consts(r, consts, &count);
+    json_key(j, "consts"), json_open(j, '{');
+    for (uint32_t i = 0; i < count; i++)
+        json_key(j, arena_text(r->cli->arena, consts[i].name.text, consts[i].name.size)),
+            json_int(j, consts[i].value);
+    json_close(j, '}');
     json_key(j, "seconds"), json_double(j, t->median);
     json_key(j, "least"), json_double(j, t->least);
     json_key(j, "greatest"), json_double(j, t->greatest);

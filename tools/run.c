@@ -240,16 +240,37 @@ void run_compute_grid(Run *r) {
     memcpy(r->grid, asked, sizeof asked);
 }
 
+// The specialisation that run_launch launches; NULL: the launch fails.
+static const RtLoaded *launched(const Run *r) {
+    const RtLoaded *loaded = r->handle->loaded;
+    if (loaded && (!r->handle->by_shape || r->own_grid)) return loaded;
+    uint32_t count = r->compiled->meta->arg_count;
+    return r->handle->resolve(r->handle, r->args, count, !r->own_grid, &loaded) ? NULL : loaded;
+}
+
+void run_launched_consts(const Run *r, RunConst *consts, uint32_t *count) {
+    const RtLoaded *loaded = launched(r);
+    const MetaVariant *usual = &r->compiled->meta->variants[0];
+    *count = 0;
+    if (!loaded) return;
+    const MetaVariant *v = &loaded->meta->variants[0];
+    for (uint32_t i = 0; i < v->binding_count; i++)
+        for (uint32_t k = 0; k < usual->binding_count && *count < RUN_CONSTS; k++) {
+            const MetaBinding *a = &v->bindings[i], *b = &usual->bindings[k];
+            bool other = str_equal(a->name, b->name) && !a->is_type && a->value != b->value;
+            if (other) consts[(*count)++] = (RunConst){a->name, a->value, b->value};
+        }
+}
+
 void run_launched_grid(const Run *r, int64_t grid[3]) {
     uint32_t count = r->compiled->meta->arg_count;
-    const RtLoaded *loaded = r->handle->loaded;
     LaunchBuffers room;
     LaunchPlan plan = launch_plan(&room);
     memcpy(grid, r->grid, sizeof r->grid);
     bool asks = launch_code_asks_units(&r->compiled->meta->variants[0].code);
     if (r->own_grid || (!r->handle->by_shape && !asks)) return;
-    bool open = !loaded || r->handle->by_shape;
-    if (open && r->handle->resolve(r->handle, r->args, count, true, &loaded)) return;
+    const RtLoaded *loaded = launched(r);
+    if (!loaded) return;
     RtUnits units = {r->handle, loaded};
     rt_kernel_units(&units, &plan);
     if (!launch_prepare(r->context, r->device, loaded->meta, r->args, count, NULL, &plan))

@@ -50,6 +50,13 @@ int run_make_args(Run *r);
 void run_compute_grid(Run *r);
 // The grid that run_launch launches, for the consts of the tune table.
 void run_launched_grid(const Run *r, int64_t grid[3]);
+// The consts of that launch that are not the defaults, by the table or by an estimate.
+typedef struct RunConst {
+    Str name;
+    int64_t value, usual;
+} RunConst;
+enum { RUN_CONSTS = 16 };
+void run_launched_consts(const Run *r, RunConst *consts, uint32_t *count);
 // The key of the run in the table of `tilec tune`, without a device's prefix, and the names under
 // which the device's rows are (run_tuned.c).
 TuneRow run_tune_key(const Run *r);

@@ -128,6 +128,9 @@ static void runs_say_the_grid_launched(void **state) {
     Tool *t = *state;
     tool_run(t, 0, "tilec tune product.tile product --table t.txt " SHAPE);
     tool_run(t, 0, "sed -i s/BM=[0-9]*/BM=4/ t.txt");
+    tool_prints(t, "  with BM=4", "TILEC_TUNE_FILE=t.txt tilec bench product.tile " SHAPE);
+    tool_number_at(tool_json(t, 0, "TILEC_TUNE_FILE=t.txt tilec bench product.tile --json " SHAPE),
+                   "consts.BM", 4);
     static const struct {
         const char *before, *options;
         int programs;
