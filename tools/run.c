@@ -258,7 +258,7 @@ void run_launched_consts(const Run *r, RunConst *consts, uint32_t *count) {
         for (uint32_t k = 0; k < usual->binding_count && *count < RUN_CONSTS; k++) {
             const MetaBinding *a = &v->bindings[i], *b = &usual->bindings[k];
             bool other = str_equal(a->name, b->name) && !a->is_type && a->value != b->value;
-            if (other) consts[(*count)++] = (RunConst){a->name, a->value, b->value};
+            if (other) consts[(*count)++] = (RunConst){a->name, a->value};
         }
 }
 

@@ -53,7 +53,7 @@ void run_launched_grid(const Run *r, int64_t grid[3]);
 // The consts of that launch that are not the defaults, by the table or by an estimate.
 typedef struct RunConst {
     Str name;
-    int64_t value, usual;
+    int64_t value;
 } RunConst;
 enum { RUN_CONSTS = 16 };
 void run_launched_consts(const Run *r, RunConst *consts, uint32_t *count);

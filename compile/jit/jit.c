@@ -367,7 +367,7 @@ static tilec_status specialize(tilec_kernel *kernel, const FrontSpec *wanted, Di
     return TILEC_OK;
 }
 
-// ---- Consts that were measured for a shape ----
+// ---- Consts that were chosen for a shape, by measurements or estimates ----
 
 // Does the default take the launch? An estimate chooses among candidates for speed alone, so what
 // is refused does not depend on it.

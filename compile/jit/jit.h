@@ -1,10 +1,10 @@
 // The just-in-time half of the public API: contexts that can compile, kernels from source.
 //
 // A JIT kernel is a user of its source (source.h), and holds the specialisations made so far, keyed
-// by the types of its type parameters, and by the consts that were measured for a shape
-// (jit_tune.h). On device cpu each variant has code of its own, made when a launch first chooses
-// it; the likeliest variant (launch_guard.h) is compiled at creation, so that errors are reported
-// there. On device interp, and under "sanitize", the interpreter runs them.
+// by the types of its type parameters, and by the consts that were chosen for a shape
+// (jit_tune.h, jit_choose.h). On device cpu each variant has code of its own, made when a launch
+// first chooses it; the likeliest variant (launch_guard.h) is compiled at creation, so that errors
+// are reported there. On device interp, and under "sanitize", the interpreter runs them.
 // Invariants: specialisations are only added, under the source's lock; results that were handed
 // out stay valid until the kernel is destroyed.
 #ifndef TILEC_COMPILE_JIT_JIT_H

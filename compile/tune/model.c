@@ -60,7 +60,8 @@ typedef struct Walk {
     double factors;  // bytes of the factors of products of one iteration
     double sums;     // registers of the largest sums of products
     uint32_t depth;
-    bool lost;  // something is not known on which the time depends
+    bool lost;     // something is not known on which the work depends
+    bool guesses;  // the products are known, the time is not
 } Walk;
 
 static Fact *fact_of(const Walk *w, const IrValue *v) { return &w->facts[v->id]; }
@@ -326,7 +327,7 @@ static void add_op(Walk *w, const IrOp *op, ModelWork *work) {
         return;
     case IR_LOAD:
     case IR_STORE:
-    case IR_ATOMIC: w->lost |= w->machine->cpu != NULL; return;  // how many of them are masked?
+    case IR_ATOMIC: w->guesses = true; return;  // how many elements are masked?
     case IR_REDUCE:
     case IR_SCAN: wide = ir_operand(op, op->code == IR_REDUCE); break;
     default: break;
@@ -371,18 +372,18 @@ static ModelWork walk_for(Walk *w, const IrOp *op) {
         copy_fact(w, body->args[i], ir_operand(op, 2 + i));
     bool twice = trips > 1 && ++w->depth <= WALKS_NESTED;
     ModelWork one = walk_block(w, body);
-    if (w->machine->gpu && one.global > 0)
-        one.chain += GPU_LATENCY / (w->stages > 2 ? w->stages - 1 : 1);
-    if (w->machine->cpu) one.chain += CPU_STEP;
+    double turn = 0;  // clocks of an iteration, whatever its work is
+    if (w->machine->gpu && one.global > 0) turn = GPU_LATENCY / (w->stages > 2 ? w->stages - 1 : 1);
+    if (w->machine->cpu) turn = CPU_STEP;
+    one.chain += turn;
     add(&sum, &one, (double)(twice ? trips - 1 : trips));
     if (twice) {
         set_scalar(w, body->args[0], (uint64_t)lo + (uint64_t)(trips - 1) * (uint64_t)step);
         carry(w, body);
-        one.chain = w->machine->cpu ? CPU_STEP : one.chain;
         double factors = w->factors;  // counted once
         ModelWork last = walk_block(w, body);
         w->factors = factors;
-        last.chain += one.chain;
+        last.chain += turn;
         add(&sum, &last, 1);
     }
     if (trips > 1) w->depth--;
@@ -454,10 +455,11 @@ static bool bind_args(Walk *w, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const IrValue *v = w->func->params.data[i].value;
         const tilec_arg *a = &w->args[i];
+        if (v->type->kind == IR_PTR) continue;
         bool view = v->type->kind == IR_VIEW;
         if (view != (a->kind == TILEC_ARG_VIEW)) return false;
         if (view && a->view.rank != (int32_t)v->type->rank) return false;
-        if (v->type->kind != IR_TILE) continue;
+        if (view) continue;
         Dtype elem = v->type->elem;
         bool real = a->kind == TILEC_ARG_DOUBLE;
         if (real) set_scalar(w, v, dtype_from_double(elem, a->real, false));
@@ -585,7 +587,7 @@ static double seconds_of(Arena *scratch, Walk *w, size_t count) {
     if (is_refused(w)) return INFINITY;
     if (!find_grid(w)) return 0;
     Programs p = walk_programs(w);
-    if (w->lost) return 0;
+    if (w->lost || w->guesses) return 0;
     double clocks = deal(scratch, w, &p);
     if (w->machine->cpu) return clocks / CPU_HZ;
     const double mega = 1e6;

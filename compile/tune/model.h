@@ -39,8 +39,8 @@ typedef struct ModelOptions {
 // False: there are no rates for the target. `units` of a GPU are its multiprocessors.
 bool model_machine(CodeTarget target, double units, ModelMachine *machine);
 
-// 0: not known, since the time depends on more than extents and scalars. INFINITY: the candidate
-// cannot be launched with these arguments, or its tiles do not fit.
+// 0: not known, since the time depends on more than extents and scalars, or on masks. INFINITY: the
+// candidate cannot be launched with these arguments, or its tiles do not fit.
 double model_seconds(Arena *scratch, const IrFunc *tile, const tilec_arg *args, size_t count,
                      ModelOptions options, const ModelMachine *machine);
 

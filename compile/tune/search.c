@@ -19,8 +19,8 @@ enum {
     ROUNDS_SURE = 12  // the fewest rounds for a confidence interval
 };
 static const double FAR = 1.3;
-// How many times the least estimate is hopeless. The best candidates of 60 launches on a CPU had at
-// most 1.3 times the least one; nothing was compared on GPUs.
+// How many times the least estimate is hopeless. For each of 60 launches on a CPU the candidates
+// that this leaves have one that is as fast as the best of all; nothing was compared on GPUs.
 static const double PRUNED_CPU = 1.5, PRUNED_GPU = 4;
 
 void tune_candidate_text(const TuneSearch *s, const TuneCandidate *c, char *text, size_t size) {

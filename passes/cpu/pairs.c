@@ -14,6 +14,8 @@
 #include "passes/passes.h"
 #include "target/machine.h"
 
+enum { SUMS_MAX = 1000 };  // of one reduction; the recursion is as deep
+
 typedef struct Carried {
     IrOp *loop;
     uint32_t place;  // among the carried values
@@ -106,6 +108,7 @@ static bool add_sum(Pairs *p, IrValue *x) {
         p->terms++;
         return true;
     }
+    if (p->sums.count == SUMS_MAX) return false;
     vec_push(p->scratch, &p->sums, x);
     for (const IrUse *u = x->uses; u; u = u->next)
         if (!add_user(p, u)) return false;

@@ -200,6 +200,23 @@ static void unknown_times_are_not_guessed(void **state) {
                 0);
 }
 
+// Masks of pointers are not known, so a time is not; products are.
+static void pointers_have_operations_only(void **state) {
+    (void)state;
+    static const char body[] =
+        "kernel f(type T, *T x, *T y) grid(1) {\n"
+        "    let p = x + expand(iota(16), axis = 1) * 16 + expand(iota(16), axis = 0);\n"
+        "    store(y + expand(iota(16), axis = 1) * 16 + expand(iota(16), axis = 0),\n"
+        "          T(dot(load(p), load(p))));\n"
+        "}\n";
+    tilec_arg args[] = {view(16, 16), {.kind = TILEC_ARG_POINTER}};
+    assert_true(estimate_of(body, args, 2) == 0);
+    Asked a = ask(body, DTYPE_F32);
+    double flops = model_flops(a.unit->arena, tile_of(&a), args, 2, (int64_t[]){3, 1, 1});
+    assert_true(flops == 2.0 * 16 * 16 * 16 * 3);
+    unit_destroy(a.unit);
+}
+
 static void a_failed_condition_excludes(void **state) {
     (void)state;
     static const char body[] =
@@ -309,11 +326,38 @@ static void refusals_are_those_of_the_default(void **state) {
     tilec_context_destroy(w.context);
 }
 
+// A launch does not wait for estimates of hundreds of long candidates.
+static void long_spaces_are_not_estimated(void **state) {
+    (void)state;
+    char text[20000] =
+        "kernel tiled(f32 x[M, N], const B = 64, const A = 1) grid(cdiv(M, B))\n"
+        "{\n"
+        "    var s = x[program(0) * B +: B, 0 +: 64];\n";
+    for (int i = 0; i < 300; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "    s = s * 0.%d + f32(A);\n",
+                 i);
+    strcat(text,
+           "    x[program(0) * B +: B, 0 +: 64] = s * 0.0 + f32(B);\n}\ntune tiled { B: 64, 32;  "
+           "A: 1");
+    for (int i = 2; i <= 100; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), ", %d", i);
+    strcat(text, "; }\n");
+    if (!codegen_built()) skip();
+    World w;
+    open_kernel(&w, "cpu:2", text, NULL);
+    assert_true(tile_that_ran(&w, 64) == 64);
+    tilec_context_destroy(w.context);
+}
+
 // Times of the interpreter and of a simulator mean nothing.
 static void others_take_the_default(void **state) {
     (void)state;
     World w;
     open_world(&w, "interp", NULL);
+    assert_true(tile_that_ran(&w, 64) == 64);
+    tilec_context_destroy(w.context);
+    if (!codegen_built()) skip();
+    open_world(&w, "sim:sm_80", NULL);
     assert_true(tile_that_ran(&w, 64) == 64);
     tilec_context_destroy(w.context);
 }
@@ -328,10 +372,12 @@ int main(void) {
         cmocka_unit_test(gpu_products_keep_the_best_tile),
         cmocka_unit_test(loops_are_counted),
         cmocka_unit_test(unknown_times_are_not_guessed),
+        cmocka_unit_test(pointers_have_operations_only),
         cmocka_unit_test(a_failed_condition_excludes),
         cmocka_unit_test(operations_are_those_inside),
         cmocka_unit_test(launches_take_the_promising_one),
         cmocka_unit_test(refusals_are_those_of_the_default),
+        cmocka_unit_test(long_spaces_are_not_estimated),
         cmocka_unit_test(others_take_the_default),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
